@@ -33,8 +33,8 @@ const project = (kind, file) => ({
 });
 
 export default {
-  // Says that something hangs, not that the machine is busy.
-  testTimeout: 180_000,
+  // Says that something hangs, not that the machine is busy. A wait that hangs ends before it: test/support/poll.ts.
+  testTimeout: 300_000,
   // Not in the temporary directory, which differs from kind to kind.
   cacheDirectory: '<rootDir>/.cache/jest',
   projects: [

@@ -26,10 +26,10 @@ export interface DockerPlan {
 export interface DockerFigures {
   turnMs: Spread;
   dockerRunMs: Spread;
-  /** The median of the rounds' own ratios. */
-  overhead: number;
-  stagesMs: Record<string, number>;
-  turnsPerSecond: number;
+  /** The rounds' own ratios. */
+  overhead: Spread;
+  stagesMs: Record<string, Spread>;
+  turnsPerSecond: Spread;
   dockerRunsPerSecond: number;
 }
 
@@ -41,13 +41,12 @@ export async function measureDocker(stack: Stack, plan: DockerPlan): Promise<Doc
     'solo: { role: solo, prompt: Read. }',
     `crowd: { role: crowd, prompt: Read., count: ${plan.crowd} }`,
   ]);
-  const bare = await prepareBareTurn();
+  const bare = await prepareBareTurns(plan.slots);
   /** Containers are removed in the background; the next slice must not pay for it. */
   const tidy = () =>
     eventually(
       'the containers of turns are removed',
       async () => (await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.project=${projectName}`)) === '',
-      30_000,
     );
   const runTurn = async () => {
     await project.post('solo', 'Read this.');
@@ -74,17 +73,17 @@ export async function measureDocker(stack: Stack, plan: DockerPlan): Promise<Doc
       await project.idle();
       turnRates.push((plan.crowd * 1000) / (project.turnsSince(begunMs).endedMs - begunMs));
       await tidy();
-      runRates.push(await bare.rate(plan.crowd, plan.slots));
+      runRates.push(await bare.rate(plan.crowd));
     }
     const names = Object.keys(turns[0]?.stagesMs ?? {});
     return {
       turnMs: spread(turns.map(({ wallMs }) => wallMs)),
       dockerRunMs: spread(runs),
-      overhead: median(turns.map(({ wallMs }, round) => wallMs / (runs[round] ?? Number.NaN))),
+      overhead: spread(turns.map(({ wallMs }, round) => wallMs / (runs[round] ?? Number.NaN))),
       stagesMs: Object.fromEntries(
-        names.map((name) => [name, median(turns.map(({ stagesMs }) => stagesMs[name] ?? 0))]),
+        names.map((name) => [name, spread(turns.map(({ stagesMs }) => stagesMs[name] ?? 0))]),
       ),
-      turnsPerSecond: median(turnRates),
+      turnsPerSecond: spread(turnRates),
       dockerRunsPerSecond: median(runRates),
     };
   } finally {
@@ -95,12 +94,44 @@ export async function measureDocker(stack: Stack, plan: DockerPlan): Promise<Doc
 
 const user = { uid: 1000, gid: 1000 };
 
-/** A turn's directories without a turn: what the runner reads, and where it writes. */
-async function prepareBareTurn() {
+/** Turns without a turn, as many at a time as there are lanes. */
+async function prepareBareTurns(lanes: number) {
   const root = await mkdtemp(join(tmpdir(), 'suzumio-bare-'));
   await chmod(root, 0o755);
-  const [turn, door, workspace] = [join(root, 'turn'), join(root, 'door'), join(root, 'workspace')];
-  for (const directory of [turn, door, workspace, join(turn, 'door')]) await mkdir(directory);
+  const runs = await Promise.all(Array.from({ length: lanes }, (_, lane) => prepareLane(join(root, `lane-${lane}`))));
+  return {
+    /** How long one took, from the command to its end; removing the container is not counted, as for a turn. */
+    async runTimed(): Promise<number> {
+      const [run] = runs;
+      if (!run) throw new Error('a benchmark without slots');
+      const { name, tookMs } = await run();
+      await discard(name);
+      return tookMs;
+    },
+    /** Each container is removed while the next ones run, as those of turns are. */
+    async rate(count: number): Promise<number> {
+      const left = Array.from({ length: count }).keys();
+      const removals: Promise<void>[] = [];
+      const begunAt = clockMs();
+      const work = async (run: BareRun) => {
+        while (!left.next().done) removals.push(discard((await run()).name));
+      };
+      await Promise.all(runs.map(work));
+      const tookMs = clockMs() - begunAt;
+      await Promise.all(removals);
+      return (count * 1000) / tookMs;
+    },
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+/** Runs a container to its end; its name and its time. */
+type BareRun = () => Promise<{ name: string; tookMs: number }>;
+
+/** One turn's directories: what the runner reads, and where it writes. Two containers never share them. */
+async function prepareLane(lane: string): Promise<BareRun> {
+  const [turn, door, workspace] = [join(lane, 'turn'), join(lane, 'door'), join(lane, 'workspace')];
+  for (const directory of [lane, turn, door, workspace, join(turn, 'door')]) await mkdir(directory);
   for (const directory of [turn, workspace]) await chown(directory, user.uid, user.gid);
   await writeFile(join(turn, 'input.json'), JSON.stringify(bareInput), { mode: 0o444 });
   const { image, docker: limits } = configDefaults.backend;
@@ -126,39 +157,20 @@ async function prepareBareTurn() {
     '--log-opt=max-size=2m',
     '--log-opt=max-file=2',
   ];
-  const run = async () => {
+  const output = join(turn, 'output.json');
+  return async () => {
     const name = `suzumio-bare-${randomBytes(6).toString('hex')}`;
     const begunAt = clockMs();
     await docker('run', `--name=${name}`, ...options, image);
-    return { name, tookMs: clockMs() - begunAt };
+    const tookMs = clockMs() - begunAt;
+    await readFile(output);
+    await rm(output);
+    return { name, tookMs };
   };
-  const discard = async (name: string) => {
-    await docker('rm', '--force', name);
-  };
-  return {
-    /** How long one took, from the command to its end; removing the container is not counted, as for a turn. */
-    async runTimed(): Promise<number> {
-      const { name, tookMs } = await run();
-      await discard(name);
-      await readFile(join(turn, 'output.json'));
-      await rm(join(turn, 'output.json'));
-      return tookMs;
-    },
-    /** Each container is removed while the next ones run, as those of turns are. */
-    async rate(count: number, atOnce: number): Promise<number> {
-      const left = Array.from({ length: count }).keys();
-      const removals: Promise<void>[] = [];
-      const begunAt = clockMs();
-      const lane = async () => {
-        while (!left.next().done) removals.push(discard((await run()).name));
-      };
-      await Promise.all(Array.from({ length: atOnce }, lane));
-      const tookMs = clockMs() - begunAt;
-      await Promise.all(removals);
-      return (count * 1000) / tookMs;
-    },
-    remove: () => rm(root, { recursive: true, force: true }),
-  };
+}
+
+async function discard(name: string): Promise<void> {
+  await docker('rm', '--force', name);
 }
 
 /** A turn whose script has nothing to do. */

@@ -19,7 +19,7 @@ export interface FollowersFigures {
   delayMs: Spread;
   floorDelayMs: Spread;
   /** Events that arrive in a second while messages come as fast as they are accepted. */
-  eventsPerSecond: number;
+  eventsPerSecond: Spread;
   floorEventsPerSecond: number;
   /** The medians of the rounds' own ratios. */
   delayRatio: number;
@@ -55,7 +55,7 @@ export async function measureFollowers(stack: Stack, floor: HttpFloor, plan: Fol
     followers: plan.followers,
     delayMs: spread(ours.delays.flat()),
     floorDelayMs: spread(theirs.delays.flat()),
-    eventsPerSecond: median(ours.rates),
+    eventsPerSecond: spread(ours.rates),
     floorEventsPerSecond: median(theirs.rates),
     delayRatio: ratio(({ delays }) => delays.map(median)),
     rateRatio: ratio(({ rates }) => rates),

@@ -1,29 +1,48 @@
 // npm run bench: what the hot path costs, beside what its parts cost by themselves.
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { type Stack, type StackOptions, startStack } from '../test/support/stack.js';
 import { measureCaptures } from './captures.js';
 import { measureClaims } from './claim.js';
+import { compare, comparisonText } from './compare.js';
 import { readConditions, watchMachine } from './conditions.js';
 import { measureDocker } from './docker.js';
-import { startFloor } from './floor.js';
+import { type Floor, startFloor } from './floor.js';
 import { measureFollowers } from './followers.js';
-import { startHttpFloor } from './http-floor.js';
+import { type HttpFloor, startHttpFloor } from './http-floor.js';
 import { measureIdle } from './idle.js';
 import { measureMessages } from './messages.js';
 import { startModel } from './neighbours/crowd.js';
-import { measureNeighbours } from './neighbours/neighbours.js';
-import { options } from './options.js';
+import { answersText, measureNeighbours } from './neighbours/neighbours.js';
+import { measureParts, type Part } from './parts.js';
 import { type Results, report } from './report.js';
+import {
+  capturesRows,
+  claimRows,
+  dockerRows,
+  followersRows,
+  idleRows,
+  messagesRows,
+  neighboursRows,
+  type Row,
+  toolsRows,
+  turnsRows,
+} from './rows.js';
 import { measureTools } from './tools.js';
 import { measureTurns } from './turns.js';
 
-const { values } = parseArgs({ options });
-const wants = (part: string) => values.only === undefined || values.only === part;
-const { quick, profile } = values;
+/** What `scripts/bench.mjs` was asked for. */
+interface Options {
+  quick: boolean;
+  only?: string;
+  out?: string;
+  compare?: string;
+  profile?: string;
+}
+
+const { quick, only, out, compare: compareWith, profile } = JSON.parse(process.argv[2] ?? '') as Options;
 const tokens = 16;
 const plans = quick
   ? {
@@ -54,70 +73,70 @@ const hooks = ['--import', new URL('hooks.mjs', import.meta.url).href];
 /** What is measured is what the services can do, not what one token may ask of them. */
 const unlimited = { SUZUMIO_READS_PER_SECOND: '0', SUZUMIO_WRITES_PER_SECOND: '0' };
 
-const results: Results = { quick, conditions: await readConditions() };
-const machine = watchMachine();
-if (wants('claim') || wants('turns')) await withoutContainers();
-if (wants('messages') || wants('followers')) await overHttp();
-if (wants('captures')) {
-  console.log('captures of workspaces ...');
-  results.captures = await measureCaptures(plans.captures);
-}
-if (wants('tools')) await withTools();
-if (wants('docker')) await inContainers();
-// These take minutes: several slices of each way to work, and many projects to make.
-if (wants('neighbours') && (!quick || values.only === 'neighbours')) await besideOthers();
-if (wants('idle') && (!quick || values.only === 'idle')) await idle();
-const share = machine();
-if (share) results.machine = share;
+const parts = new Map<string, Part>([
+  ['claim', claim],
+  ['turns', turns],
+  ['messages', messages],
+  ['followers', followers],
+  ['captures', async () => capturesRows(await measureCaptures(plans.captures))],
+  ['tools', tools],
+  ['docker', inContainers],
+  ['neighbours', besideOthers],
+  ['idle', idle],
+]);
+/** These take minutes: several slices of each way to work, and many projects to make. */
+const long = ['neighbours', 'idle'];
+const wanted = [...parts].filter(([part]) => (only === undefined ? !quick || !long.includes(part) : part === only));
 
-const file =
-  values.out ?? join(import.meta.dirname, 'results', `${results.conditions.startedAt.replaceAll(':', '')}.json`);
+const earlier =
+  compareWith === undefined ? undefined : (JSON.parse(await readFile(compareWith, 'utf8')) as Results).rows;
+const results: Results = { quick, conditions: await readConditions(), rows: [], failed: [] };
+const file = out ?? join(import.meta.dirname, 'results', `${results.conditions.startedAt.replaceAll(':', '')}.json`);
 await mkdir(dirname(file), { recursive: true });
-await writeFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
+const machine = watchMachine();
+await measureParts(new Map(wanted), results, async () => {
+  const share = machine();
+  if (share) results.machine = share;
+  await writeFile(file, `${JSON.stringify(results, undefined, 2)}\n`);
+});
 console.log(`\n${report(results)}\n\nwritten to ${file}`);
+if (earlier) {
+  const ofWanted = earlier.filter(({ name }) => wanted.some(([part]) => name.startsWith(`${part}:`)));
+  console.log(`\n${comparisonText(compare(ofWanted, results.rows))}`);
+}
+if (results.failed.length > 0) process.exitCode = 1;
 
-/** The services as processes, with turns that cost nothing. */
-async function withoutContainers(): Promise<void> {
-  const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
-  const options: StackOptions = {
-    slots: tokens,
-    workerProgram: noopWorker,
-    environment: { BENCH_MARKS: marks },
-  };
-  try {
-    await withStack(options, async (stack) => {
-      const floor = await startFloor(stack.redis.port, tokens);
-      try {
-        if (wants('claim')) {
-          console.log('message accepted -> turn claimed ...');
-          results.claim = await measureClaims(stack, floor, marks, plans.claim);
-        }
-        if (wants('turns')) {
-          console.log('whole turns per second, no-op backend ...');
-          results.turns = await measureTurns(stack, floor, [1, 8], plans.turns);
-        }
-      } finally {
-        await floor.stop();
-      }
-    });
-  } finally {
-    await rm(marks, { recursive: true, force: true });
-  }
+async function claim(): Promise<Row[]> {
+  return withMarks((marks) =>
+    withFloor({ slots: tokens, workerProgram: noopWorker, environment: { BENCH_MARKS: marks } }, async (stack, floor) =>
+      claimRows(await measureClaims(stack, floor, marks, plans.claim)),
+    ),
+  );
+}
+
+/** With a backend that costs nothing. */
+async function turns(): Promise<Row[]> {
+  return withFloor({ slots: tokens, workerProgram: noopWorker }, async (stack, floor) =>
+    turnsRows(await measureTurns(stack, floor, [1, 8], plans.turns)),
+  );
+}
+
+function messages(): Promise<Row[]> {
+  return overHttp(async (stack, floor) =>
+    messagesRows(await measureMessages(stack, floor, [1, 16, 64], plans.messages)),
+  );
+}
+
+function followers(): Promise<Row[]> {
+  return overHttp(async (stack, floor) => followersRows(await measureFollowers(stack, floor, plans.followers)));
 }
 
 /** What is asked of the API alone: no project runs. */
-async function overHttp(): Promise<void> {
-  await withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) => {
+function overHttp(measure: (stack: Stack, floor: HttpFloor) => Promise<Row[]>): Promise<Row[]> {
+  return withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) => {
     const floor = await startHttpFloor();
     try {
-      if (wants('messages')) {
-        console.log('messages accepted ...');
-        results.messages = await measureMessages(stack, floor, [1, 16, 64], plans.messages);
-      }
-      if (wants('followers')) {
-        console.log('followers of events ...');
-        results.followers = await measureFollowers(stack, floor, plans.followers);
-      }
+      return await measure(stack, floor);
     } finally {
       await floor.stop();
     }
@@ -125,56 +144,72 @@ async function overHttp(): Promise<void> {
 }
 
 /** In a container, and as a process, where no engine is between the runner and its door. */
-async function withTools(): Promise<void> {
-  console.log('tool calls of a turn ...');
+function tools(): Promise<Row[]> {
   const options: StackOptions = {
     backends: ['docker', 'process'],
     policy: { ceilings: { maxToolCalls: 100_000 } },
   };
-  await withStack(options, async (stack) => {
-    results.tools = await measureTools(stack, ['docker', 'process'], plans.tools);
-  });
+  return withStack(options, async (stack) => toolsRows(await measureTools(stack, ['docker', 'process'], plans.tools)));
 }
 
-async function inContainers(): Promise<void> {
-  console.log('whole turns in containers ...');
-  await withStack({ slots: plans.docker.slots }, async (stack) => {
-    results.docker = await measureDocker(stack, plans.docker);
-  });
+function inContainers(): Promise<Row[]> {
+  return withStack({ slots: plans.docker.slots }, async (stack) =>
+    dockerRows(await measureDocker(stack, plans.docker)),
+  );
 }
 
-async function besideOthers(): Promise<void> {
-  console.log('a project beside others that attack ...');
+async function besideOthers(): Promise<Row[]> {
   const { containers } = plans.neighbours;
-  const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
   const model = await startModel();
-  const options: StackOptions = {
-    // One for the turn that goes on all the time, one for those that are watched.
-    slots: containers + 2,
-    environment: { BENCH_MARKS: marks, BENCH_MODEL_KEY: 'none' },
-    policy: {
-      providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }],
-      ceilings: { maxSteps: 100_000, maxToolCalls: 100_000 },
-    },
-  };
   try {
-    await withStack(options, async (stack) => {
-      results.neighbours = await measureNeighbours(stack, { marks, model: model.baseURL }, plans.neighbours);
+    return await withMarks((marks) => {
+      const options: StackOptions = {
+        // One for the turn that goes on all the time, one for those that are watched.
+        slots: containers + 2,
+        environment: { BENCH_MARKS: marks, BENCH_MODEL_KEY: 'none' },
+        policy: {
+          providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }],
+          ceilings: { maxSteps: 100_000, maxToolCalls: 100_000 },
+        },
+      };
+      return withStack(options, async (stack) => {
+        const seen = await measureNeighbours(stack, { marks, model: model.baseURL }, plans.neighbours);
+        console.log(answersText(seen));
+        return neighboursRows(seen);
+      });
     });
   } finally {
     await model.close();
+  }
+}
+
+function idle(): Promise<Row[]> {
+  return withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) =>
+    idleRows(await measureIdle(stack, plans.idle)),
+  );
+}
+
+async function withMarks<Result>(measure: (marks: string) => Promise<Result>): Promise<Result> {
+  const marks = await mkdtemp(join(tmpdir(), 'suzumio-marks-'));
+  try {
+    return await measure(marks);
+  } finally {
     await rm(marks, { recursive: true, force: true });
   }
 }
 
-async function idle(): Promise<void> {
-  console.log('running projects without mail ...');
-  await withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) => {
-    results.idle = await measureIdle(stack, plans.idle);
+function withFloor(options: StackOptions, measure: (stack: Stack, floor: Floor) => Promise<Row[]>): Promise<Row[]> {
+  return withStack(options, async (stack) => {
+    const floor = await startFloor(stack.redis.port, tokens);
+    try {
+      return await measure(stack, floor);
+    } finally {
+      await floor.stop();
+    }
   });
 }
 
-async function withStack(options: StackOptions, measure: (stack: Stack) => Promise<void>): Promise<void> {
+async function withStack(options: StackOptions, measure: (stack: Stack) => Promise<Row[]>): Promise<Row[]> {
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`];
   const stack = await startStack({
     ...options,
@@ -182,7 +217,7 @@ async function withStack(options: StackOptions, measure: (stack: Stack) => Promi
     environment: { ...options.environment, ...unlimited, SUZUMIO_LOG_LEVEL: 'warn' },
   });
   try {
-    await measure(stack);
+    return await measure(stack);
   } finally {
     await stack.stop();
   }

@@ -2,7 +2,7 @@ import type { Stack } from '../test/support/stack.js';
 import { BenchProject } from './bench-project.js';
 import type { HttpFloor } from './http-floor.js';
 import { HttpLoad } from './http-load.js';
-import { median } from './statistics.js';
+import { median, type Spread, spread } from './statistics.js';
 
 export interface MessagesPlan {
   rounds: number;
@@ -11,7 +11,7 @@ export interface MessagesPlan {
 
 export interface MessagesFigures {
   connections: number;
-  acceptedPerSecond: number;
+  acceptedPerSecond: Spread;
   floorPerSecond: number;
   /** The median of the rounds' own ratios. */
   ratio: number;
@@ -54,7 +54,7 @@ async function measure(
   load.close();
   return {
     connections,
-    acceptedPerSecond: median(rates.map(({ accepted }) => accepted)),
+    acceptedPerSecond: spread(rates.map(({ accepted }) => accepted)),
     floorPerSecond: median(rates.map((rate) => rate.floor)),
     ratio: median(rates.map((rate) => rate.accepted / rate.floor)),
   };

@@ -12,6 +12,7 @@ export function median(samples: readonly number[]): number {
 }
 
 export interface Spread {
+  p10: number;
   p50: number;
   p90: number;
   p99: number;
@@ -20,6 +21,7 @@ export interface Spread {
 
 export function spread(samples: readonly number[]): Spread {
   return {
+    p10: quantile(samples, 0.1),
     p50: quantile(samples, 0.5),
     p90: quantile(samples, 0.9),
     p99: quantile(samples, 0.99),

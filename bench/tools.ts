@@ -1,6 +1,6 @@
 import type { Stack } from '../test/support/stack.js';
 import { BenchProject } from './bench-project.js';
-import { median, type Spread, spread } from './statistics.js';
+import { type Spread, spread } from './statistics.js';
 
 export interface ToolsPlan {
   /** How often each call is made in a slice. */
@@ -15,14 +15,14 @@ export interface ToolsFigures {
   coreMs: Spread;
   /** `file.read` of 10 kB, which is begun and ended. */
   readMs: Spread;
-  /** The median of the slices' own ratios. */
-  readRatio: number;
+  /** The slices' own ratios. */
+  readRatio: Spread;
   /** `shell.exec` of `true`: in all, and what it takes beside the process itself, from its start to its end. */
   execMs: Spread;
   processMs: Spread;
   execOverheadMs: Spread;
   /** That, in calls of a core tool. */
-  execOverheadRatio: number;
+  execOverheadRatio: Spread;
 }
 
 const agent = 'bench';
@@ -91,10 +91,10 @@ function measured(project: BenchProject, { calls: each, slices }: ToolsPlan): Om
   return {
     coreMs: spread(all.map(({ core }) => core)),
     readMs: spread(all.map(({ read }) => read)),
-    readRatio: median(all.map(({ core, read }) => read / core)),
+    readRatio: spread(all.map(({ core, read }) => read / core)),
     execMs: spread(all.map(({ exec }) => exec)),
     processMs: spread(all.map(({ process }) => process)),
     execOverheadMs: spread(all.map(({ exec, process }) => exec - process)),
-    execOverheadRatio: median(all.map(({ core, exec, process }) => (exec - process) / core)),
+    execOverheadRatio: spread(all.map(({ core, exec, process }) => (exec - process) / core)),
   };
 }

@@ -2,7 +2,7 @@ import type { Stack } from '../test/support/stack.js';
 import { BenchProject } from './bench-project.js';
 import { cpuByService } from './services.js';
 import type { Floor } from './floor.js';
-import { median } from './statistics.js';
+import { median, type Spread, spread } from './statistics.js';
 
 export interface TurnsPlan {
   rounds: number;
@@ -15,20 +15,20 @@ export interface TurnsPlan {
 
 export interface TurnsFigures {
   projects: number;
-  turnsPerSecond: number;
+  turnsPerSecond: Spread;
   floorPerSecond: number;
   /** The median of the rounds' own ratios. */
   ratio: number;
   /** Processor time of a turn by service, in milliseconds: other work on the machine hardly changes it. */
-  cpuMs: Record<string, number>;
+  cpuMs: Record<string, Spread>;
 }
 
 interface Setup {
   projects: readonly BenchProject[];
   pairs: number;
   rates: number[];
-  turns: number;
-  cpuMs: Record<string, number>;
+  /** By service, one figure a round. */
+  cpuMs: Record<string, number[]>;
 }
 
 /**
@@ -51,7 +51,7 @@ export async function measureTurns(
     for (let n = 1; n <= count; n += 1) {
       projects.push(await BenchProject.start(stack, `bench-turns-${count}-${n}`, agents));
     }
-    setups.push({ projects, pairs, rates: [], turns: 0, cpuMs: {} });
+    setups.push({ projects, pairs, rates: [], cpuMs: {} });
   }
   const floors: number[] = [];
   // The first round is the warm-up.
@@ -63,20 +63,19 @@ export async function measureTurns(
       const rate = await burst(setup, plan.hops);
       if (round === 0) continue;
       setup.rates.push(rate);
-      setup.turns += plan.tokens * plan.hops;
       for (const [service, ms] of Object.entries(cpuByService(stack))) {
-        setup.cpuMs[service] = (setup.cpuMs[service] ?? 0) + ms - (before[service] ?? 0);
+        (setup.cpuMs[service] ??= []).push((ms - (before[service] ?? 0)) / (plan.tokens * plan.hops));
       }
     }
   }
-  return setups.map(({ projects, rates, turns, cpuMs }) => {
+  return setups.map(({ projects, rates, cpuMs }) => {
     for (const project of projects) project.close();
     return {
       projects: projects.length,
-      turnsPerSecond: median(rates),
+      turnsPerSecond: spread(rates),
       floorPerSecond: median(floors),
       ratio: median(rates.map((rate, round) => rate / (floors[round] ?? Number.NaN))),
-      cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([service, ms]) => [service, ms / turns])),
+      cpuMs: Object.fromEntries(Object.entries(cpuMs).map(([service, ms]) => [service, spread(ms)])),
     };
   });
 }

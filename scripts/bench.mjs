@@ -1,5 +1,6 @@
-// npm run bench: from a fresh clone to the figures. Arguments go to bench/main.ts.
+// npm run bench: from a fresh clone to the figures.
 import process from 'node:process';
+import { mistakeIn, needsDocker, options, usage } from './lib/bench-options.mjs';
 import { build } from './lib/checks.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
@@ -8,14 +9,12 @@ import { provideRequirements } from './lib/requirements.mjs';
 import { main, run, step } from './lib/steps.mjs';
 
 await main(async () => {
+  const { values } = readOptions(usage, { options }, mistakeIn);
   await onProjectNode();
-  const { mistakeIn, options, usage } = await import('../bench/options.ts');
-  readOptions(usage, { options }, mistakeIn);
-  const missing = (await step('Requirements', provideRequirements)).filter((name) =>
-    ['redis', 'docker'].includes(name),
-  );
+  const needed = ['redis', ...(needsDocker(values) ? ['docker'] : [])];
+  const missing = await step('Requirements', () => provideRequirements(needed));
   if (missing.length > 0) throw new Error(`the benchmark needs ${missing.join(' and ')}`);
   await step('Build', build);
-  await step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
-  await run(process.execPath, ['--import', './bench/hooks.mjs', 'bench/main.ts', ...process.argv.slice(2)]);
+  if (needsDocker(values)) await step('Images', () => bringImagesUpToDate({ source: 'auto', tests: false }));
+  await run(process.execPath, ['--import', './bench/hooks.mjs', 'bench/main.ts', JSON.stringify(values)]);
 });

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
+import { onProjectNode } from './lib/project-node.mjs';
 import { main } from './lib/steps.mjs';
 
 const page = 'CONTRIBUTING.md';
@@ -43,7 +44,8 @@ function diagramOf(imports) {
   return ['```mermaid', 'flowchart TD', ...lines.map((line) => `  ${line}`), '```'].join('\n');
 }
 
-await main(() => {
+await main(async () => {
+  await onProjectNode();
   const diagram = diagramOf(importsOfPackages());
   if (process.argv.includes('--print')) console.log(diagram);
   else writeFileSync(page, readFileSync(page, 'utf8').replace(/```mermaid\n[^]*?\n```/, diagram));

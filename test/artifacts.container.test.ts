@@ -6,8 +6,6 @@ import { docker } from './support/images.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
-const boundMs = 60_000;
-
 /** A writer that publishes a directory and sends it on; an editor whose first attempt dies with it in its workspace. */
 const siteProject = (name: string) => `
 name: ${name}
@@ -61,12 +59,12 @@ describe.each(['socket', 'stdio'] as const)('artifacts and workspaces in contain
     const context = fileURLToPath(new URL('fixtures/copying-runner', import.meta.url));
     await docker('build', '--quiet', '--tag', image, context);
     stack = await startStack({ door });
-  }, boundMs);
+  });
   afterAll(async () => {
     await stack.stop();
     await docker('image', 'rm', '--force', image);
     expect(await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`)).toBe('');
-  }, boundMs);
+  });
 
   async function api<Body>(method: 'GET' | 'POST', path: string, body?: unknown): Promise<Body> {
     const answer = await stack.api(method, path, body);
@@ -81,83 +79,67 @@ describe.each(['socket', 'stdio'] as const)('artifacts and workspaces in contain
   const send = (project: string, recipient: string, attachments: string[] = []) =>
     api('POST', `/projects/${project}/messages`, { recipient, body: 'Begin.', attachments });
   const ended = (project: string, agent: string, state: AgentView['state']) =>
-    eventually(`${agent} is ${state}`, async () => (await stateOf(project, agent)) === state, boundMs);
+    eventually(`${agent} is ${state}`, async () => (await stateOf(project, agent)) === state);
 
   const completed = (project: string, name: string) =>
-    eventually(
-      `${name} is completed`,
-      async () => {
-        const { status, body } = await stack.api('GET', `/projects/${project}/turns/${name}`);
-        return status === 200 && (body as TurnDetail).status === 'completed';
-      },
-      boundMs,
+    eventually(`${name} is completed`, async () => {
+      const { status, body } = await stack.api('GET', `/projects/${project}/turns/${name}`);
+      return status === 200 && (body as TurnDetail).status === 'completed';
+    });
+
+  test('a directory goes from one workspace to another, and is written again by an attempt that begins anew', async () => {
+    const project = `site-${door}`;
+    await api('POST', '/projects', { file: siteProject(project), start: true });
+    await send(project, 'writer');
+    await ended(project, 'editor', 'failed');
+    expect((await turn(project, 'writer:1')).text).toContain('("bad": "x" is a link;');
+    const { prompt } = await turn(project, 'editor:1');
+    expect(prompt).toMatch(
+      /^\| Please check\.\n\[attached art_\w{26}, directory of 2 files, 19 bytes: site\]\n\[end msg_/m,
     );
 
-  test(
-    'a directory goes from one workspace to another, and is written again by an attempt that begins anew',
-    async () => {
-      const project = `site-${door}`;
-      await api('POST', '/projects', { file: siteProject(project), start: true });
-      await send(project, 'writer');
-      await ended(project, 'editor', 'failed');
-      expect((await turn(project, 'writer:1')).text).toContain('("bad": "x" is a link;');
-      const { prompt } = await turn(project, 'editor:1');
-      expect(prompt).toMatch(
-        /^\| Please check\.\n\[attached art_\w{26}, directory of 2 files, 19 bytes: site\]\n\[end msg_/m,
-      );
-
-      // What is published under the name since is not what the turn has begun with.
-      await send(project, 'writer');
-      await eventually(
-        'it is published again',
-        async () => {
-          const { items } = await api<{ items: ArtifactView[] }>('GET', `/projects/${project}/artifacts?name=site`);
-          return items.length === 2;
-        },
-        boundMs,
-      );
+    // What is published under the name since is not what the turn has begun with.
+    await send(project, 'writer');
+    await eventually('it is published again', async () => {
       const { items } = await api<{ items: ArtifactView[] }>('GET', `/projects/${project}/artifacts?name=site`);
-      await api('POST', `/projects/${project}/agents/editor/retry`, {});
-      await completed(project, 'editor:1');
+      return items.length === 2;
+    });
+    const { items } = await api<{ items: ArtifactView[] }>('GET', `/projects/${project}/artifacts?name=site`);
+    await api('POST', `/projects/${project}/agents/editor/retry`, {});
+    await completed(project, 'editor:1');
 
-      const done = await turn(project, 'editor:1');
-      const [wrote, found, outside] = (done.text ?? '').split('|');
-      expect(done.attempt).toBe(2);
-      expect(wrote).toBe(`Wrote site (${String(items[0]?.id)}), 2 files, 19 bytes, to in/site.`);
-      expect(found).toBe('./bin/run\n./index.md\nLevel 3.2 m\nran');
-      expect(outside).toBe('');
-      const reads = done.calls.filter(({ step }) => step === '0.0');
-      expect(reads.map(({ status }) => status)).toEqual(['succeeded']);
-      expectSound(project);
-    },
-    2 * boundMs,
-  );
+    const done = await turn(project, 'editor:1');
+    const [wrote, found, outside] = (done.text ?? '').split('|');
+    expect(done.attempt).toBe(2);
+    expect(wrote).toBe(`Wrote site (${String(items[0]?.id)}), 2 files, 19 bytes, to in/site.`);
+    expect(found).toBe('./bin/run\n./index.md\nLevel 3.2 m\nran');
+    expect(outside).toBe('');
+    const reads = done.calls.filter(({ step }) => step === '0.0');
+    expect(reads.map(({ status }) => status)).toEqual(['succeeded']);
+    expectSound(project);
+  });
 
-  test(
-    'a foreign runner has the shim write and publish directories, inside its workspace only',
-    async () => {
-      const project = `copy-${door}`;
-      await api('POST', '/projects', { file: copyProject(project, image), start: true });
-      await send(project, 'copier');
-      await completed(project, 'copier:1');
-      expect(JSON.parse((await turn(project, 'copier:1')).text ?? '')).toEqual({
-        published: expect.stringMatching(/^site \(art_/),
-        written: expect.stringMatching(/^Wrote site \(art_\w+\), 1 file, 9 bytes, to copy\.$/),
-        above: 'artifact-path-invalid',
-        away: 'workspace-write-failed',
-        again: expect.stringMatching(/^copy \(art_/),
-        linked: 'content-missing',
-      });
-      const { items } = await api<{ items: ArtifactView[] }>('GET', `/projects/${project}/artifacts`);
-      expect(items.map(({ name, kind, files }) => [name, kind, files])).toEqual([
-        ['site', 'directory', 1],
-        ['copy', 'directory', 1],
-      ]);
-      expect(items[1]?.sha256).toBe(items[0]?.sha256);
-      expectSound(project);
-    },
-    2 * boundMs,
-  );
+  test('a foreign runner has the shim write and publish directories, inside its workspace only', async () => {
+    const project = `copy-${door}`;
+    await api('POST', '/projects', { file: copyProject(project, image), start: true });
+    await send(project, 'copier');
+    await completed(project, 'copier:1');
+    expect(JSON.parse((await turn(project, 'copier:1')).text ?? '')).toEqual({
+      published: expect.stringMatching(/^site \(art_/),
+      written: expect.stringMatching(/^Wrote site \(art_\w+\), 1 file, 9 bytes, to copy\.$/),
+      above: 'artifact-path-invalid',
+      away: 'workspace-write-failed',
+      again: expect.stringMatching(/^copy \(art_/),
+      linked: 'content-missing',
+    });
+    const { items } = await api<{ items: ArtifactView[] }>('GET', `/projects/${project}/artifacts`);
+    expect(items.map(({ name, kind, files }) => [name, kind, files])).toEqual([
+      ['site', 'directory', 1],
+      ['copy', 'directory', 1],
+    ]);
+    expect(items[1]?.sha256).toBe(items[0]?.sha256);
+    expectSound(project);
+  });
 
   function expectSound(project: string): void {
     const database = openProject(stack.root, project);

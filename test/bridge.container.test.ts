@@ -9,7 +9,6 @@ import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
 const foreignImage = `suzumio-e2e-bridge:${randomBytes(4).toString('hex')}`;
-const boundMs = 90_000;
 
 /** The example of a foreign runner, in an image that fails after its calls in the first attempt. */
 async function buildForeignImage(): Promise<void> {
@@ -22,7 +21,7 @@ async function buildForeignImage(): Promise<void> {
   await docker('rm', container);
 }
 
-beforeAll(buildForeignImage, 120_000);
+beforeAll(buildForeignImage);
 afterAll(() => docker('image', 'rm', '--force', foreignImage));
 
 /** Knocks at what the body of its mail names, and tells what it was answered. */
@@ -43,11 +42,11 @@ describe.each([
 
   beforeAll(async () => {
     stack = await startStack({ policy: { networks: ['none', 'bridge'] }, environment: { SUZUMIO_HOST: host } });
-  }, boundMs);
+  });
   afterAll(async () => {
     await stack.stop();
     expect(await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`)).toBe('');
-  }, boundMs);
+  });
 
   /** Makes a project of one agent, and waits until its first turn has ended. */
   async function firstTurn(project: string, file: string, body: string): Promise<TurnDetail> {
@@ -58,15 +57,11 @@ describe.each([
   }
 
   async function lastTurn(project: string): Promise<TurnDetail> {
-    await eventually(
-      'the turn has ended',
-      async () => {
-        const { body } = await stack.api('GET', `/projects/${project}/agents`);
-        const [agent] = (body as { items: AgentView[] }).items;
-        return agent !== undefined && agent.turns > 0 && agent.state !== 'running';
-      },
-      boundMs,
-    );
+    await eventually('the turn has ended', async () => {
+      const { body } = await stack.api('GET', `/projects/${project}/agents`);
+      const [agent] = (body as { items: AgentView[] }).items;
+      return agent !== undefined && agent.turns > 0 && agent.state !== 'running';
+    });
     return (await stack.api('GET', `/projects/${project}/turns/lone:1`)).body as TurnDetail;
   }
 
@@ -103,7 +98,7 @@ agents:
         ...closed.map((port) => `${at} ${String(port)} ECONNREFUSED`),
       ]),
     );
-  }, 120_000);
+  });
 
   test('complete a turn with a runner that knows only the contract, whose second attempt repeats nothing', async () => {
     const file = `
@@ -131,7 +126,7 @@ agents:
     } finally {
       database.close();
     }
-  }, 120_000);
+  });
 });
 
 test('a project that asks for a network which the policy does not name is refused', async () => {
@@ -150,4 +145,4 @@ agents: { lone: { role: tester, prompt: Go., tools: [] } }
   } finally {
     await stack.stop();
   }
-}, 60_000);
+});

@@ -29,8 +29,8 @@ describe.each([
     world = await createCliWorld({ policy: `${anyBackend}git: ["${repository}"]\n${providers}` });
     world.setEnvironment({ MODEL_KEY: 'sk-test-0123456789' });
     server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '), 90_000);
-  }, 120_000);
+    await eventually('it serves', () => server.out.includes('next: '));
+  });
 
   afterAll(async () => {
     server.interrupt();
@@ -46,10 +46,8 @@ describe.each([
     expect(await world.run('init', await world.write('bug-hunt.yaml', file))).toMatchObject({ code: 0 });
     await world.run('start', 'bug-hunt');
     await world.run('send', 'bug-hunt', 'maintainer', 'P1', 'A test of the library fails.');
-    await eventually(
-      'the report is submitted',
-      async () => (await world.run('status', 'bug-hunt', '--json')).out.includes('"submitted"'),
-      120_000,
+    await eventually('the report is submitted', async () =>
+      (await world.run('status', 'bug-hunt', '--json')).out.includes('"submitted"'),
     ).catch(async (error: unknown) => {
       throw new Error(`${String(error)}\n${(await world.run('tool-calls', 'bug-hunt', '--json')).out}`);
     });
@@ -70,5 +68,5 @@ describe.each([
     // A person takes it with Git.
     gitIn(repository, 'apply', patch);
     expect(gitIn(repository, 'status', '--porcelain')).toBe('M tides.py');
-  }, 240_000);
+  });
 });

@@ -4,13 +4,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { createClient, followCell, SuzumioError } from '../sdk/src/index.js';
 import { teamYaml } from './support/cell.js';
 import { freePort } from './support/free-port.js';
 import { eventually } from './support/poll.js';
-
-jest.setTimeout(120_000);
 
 const command = fileURLToPath(new URL('../cli/dist/main.js', import.meta.url));
 

@@ -53,7 +53,7 @@ interface Service {
     if (code !== 0) throw new Error(err);
     const read = toPlain(readYaml(out, file, new ProblemList(), fullBudget()));
     services = (read as { services: Record<string, Service> }).services;
-  }, 60_000);
+  });
   afterAll(() => rm(directory, { recursive: true, force: true }));
 
   const withVariable = (name: string) =>

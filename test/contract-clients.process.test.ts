@@ -21,11 +21,11 @@ beforeAll(async () => {
   const policy = join(directory, 'policy.yaml');
   await writeFile(policy, JSON.stringify({ backends: ['process'], workspaces: { roots: [newsroom] } }));
   stack = await startStack({ environment: { SUZUMIO_POLICY_FILE: policy } });
-}, 120_000);
+});
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
   await stack.stop();
-}, 60_000);
+});
 
 /** Runs a program to its end. */
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
@@ -95,4 +95,4 @@ test('clients of other makers, one of them generated from the description, drive
   expect([first, more]).toEqual([null, []]);
   expect(outcome.streamed).toContain(second);
   expect(outcome.streamed).toEqual(outcome.listed);
-}, 180_000);
+});

@@ -9,7 +9,6 @@ import { type Behaviour, type ModelRequest, type ModelServer, startModelServer }
 import { eventually } from './support/poll.js';
 
 const place = fileURLToPath(new URL('../examples/csv-analyst/', import.meta.url));
-const boundMs = 120_000;
 
 let server: ModelServer;
 let world: CliWorld;
@@ -20,13 +19,13 @@ beforeEach(async () => {
   const providers = `providers: [{ baseURL: "${server.baseURL}", apiKeyEnv: OPENAI_API_KEY, ownPrices: true }]\n`;
   world = await createCliWorld({ policy: `${anyBackend}workspaces: { roots: [${place}] }\n${providers}` });
   world.setEnvironment({ OPENAI_API_KEY: 'sk-test-0123456789' });
-}, boundMs);
+});
 afterEach(async () => {
   serving.interrupt();
   await serving.ended;
   await world.remove();
   await server.close();
-}, boundMs);
+});
 
 /** Runs a file of the example until its report is handed in. */
 async function reported(name: string): Promise<string> {
@@ -37,16 +36,14 @@ async function reported(name: string): Promise<string> {
   const initialised = await world.run('init', await world.write(name, renderConfig(config)));
   expect(initialised).toMatchObject({ code: 0 });
   serving = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => serving.out.includes('next: '), boundMs);
+  await eventually('it serves', () => serving.out.includes('next: '));
   await world.run('start', 'csv-analyst');
   await world.run('send', 'csv-analyst', 'editor', 'P1', 'When did the water stand highest last week?');
   const report = () => world.run('report', 'csv-analyst');
-  await eventually('a report is handed in', async () => (await report()).code === 0, boundMs).catch(
-    async (error: unknown) => {
-      const { out } = await world.run('tool-calls', 'csv-analyst', '--json');
-      throw new Error(`${String(error)}\n${out}`);
-    },
-  );
+  await eventually('a report is handed in', async () => (await report()).code === 0).catch(async (error: unknown) => {
+    const { out } = await world.run('tool-calls', 'csv-analyst', '--json');
+    throw new Error(`${String(error)}\n${out}`);
+  });
   return (await report()).out;
 }
 
@@ -84,7 +81,7 @@ describe('the team of csv-analyst', () => {
       'messages.send',
     ]);
     expect((await plot()).subarray(1, 4).toString()).toBe('PNG');
-  }, 300_000);
+  });
 
   test('does so with models that see: they get the plot as it was published, byte by byte', async () => {
     const report = await reported('csv-analyst-ai.yaml');
@@ -106,7 +103,7 @@ describe('the team of csv-analyst', () => {
       'artifacts.read',
       'completion.submit',
     ]);
-  }, 300_000);
+  });
 });
 
 const agentOf = ({ body }: ModelRequest) => /^You are ([\w-]+),/.exec(String(body.messages[0]?.content))?.[1] ?? '';

@@ -35,7 +35,7 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'suzumio-demo-test-'));
     demo = await suzumio(root, ['demo'], backend === 'docker' ? {} : { DOCKER_HOST: noEngine });
-  }, 180_000);
+  });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
   test('ends with the approved report, and says where everything is', () => {
@@ -134,4 +134,4 @@ test('the demo can be run again in the same data directory, and its output cut o
   } finally {
     await rm(root, { recursive: true, force: true });
   }
-}, 180_000);
+});

@@ -12,7 +12,6 @@ import { installSdk } from './support/packed-sdk.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
-const boundMs = 90_000;
 const repository = new URL('..', import.meta.url);
 
 const project = `
@@ -41,16 +40,16 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'suzumio-desk-'));
   await installSdk(home);
   await copyFile(new URL('fixtures/external-handlers/desk.mjs', import.meta.url), join(home, 'desk.mjs'));
-  stack = await startStack({ backends: ['process'], leaseMs: 3_000 });
+  stack = await startStack({ backends: ['process'], leaseMs: 10_000 });
   token = await setUp(project, 'desk', clerks);
-}, boundMs);
+});
 afterEach(async () => {
   await Promise.all(programs.splice(0).map((program) => program.kill()));
 });
 afterAll(async () => {
   await stack.stop();
   await rm(home, { recursive: true, force: true });
-}, boundMs);
+});
 
 /** Creates and starts a project, and makes a token for its handler. */
 async function setUp(file: string, name: string, agents: string[]): Promise<string> {
@@ -78,7 +77,7 @@ function startProgram(diary = join(home, 'diary')): Program {
   const read = () => (existsSync(diary) ? readFileSync(diary, 'utf8').split('\n').slice(0, -1) : []);
   const program: Program = {
     diary: read,
-    notes: (line) => eventually(`it notes "${line}"`, () => read().includes(line), boundMs),
+    notes: (line) => eventually(`it notes "${line}"`, () => read().includes(line)),
     async kill() {
       await ended(child, 'SIGKILL');
     },
@@ -130,7 +129,6 @@ const settled = (ids: string[]) =>
       ids.every((id) => turnThatRead(id)?.status === 'completed') &&
       read((database) => count(database, `turns WHERE status IN ('queued', 'running')`)) === 0 &&
       read((database) => count(database, 'inbox')) === 0,
-    boundMs,
   );
 
 /** What must be true of a letter, however often its turn was tried. */
@@ -195,7 +193,7 @@ describe('the package', () => {
     const closed = once(child, 'close');
     expect(await text(child.stdout)).toBe('');
     await closed;
-  }, 60_000);
+  });
 });
 
 describe('two agents whose turns a program of somebody’s own runs', () => {
@@ -214,7 +212,7 @@ describe('two agents whose turns a program of somebody’s own runs', () => {
     expect(
       read((database) => database.all(`SELECT engine, credential FROM turn_attempts WHERE engine = 'external'`)),
     ).toEqual([{ engine: 'external', credential: 'desk-1' }]);
-  }, 120_000);
+  });
 
   test('have each unread message handed to its code by itself, and its follow-ups wake the next agent', async () => {
     const program = startProgram();
@@ -235,7 +233,7 @@ describe('two agents whose turns a program of somebody’s own runs', () => {
       database.get<{ n: number }>(`SELECT count(*) AS n FROM message_reads WHERE recipient = 'archivist'`),
     );
     expect(filings?.n).toBe(7);
-  }, 120_000);
+  });
 
   test('survive that it is killed in mid-turn, and the ToolHost with it: all is done, and once', async () => {
     const program = startProgram();
@@ -266,7 +264,7 @@ describe('two agents whose turns a program of somebody’s own runs', () => {
         database.all(`SELECT DISTINCT failure_json ->> 'code' AS code FROM turn_attempts WHERE status = 'failed'`),
       ).toEqual([{ code: 'lease-expired' }]);
     });
-  }, 180_000);
+  });
 
   test('have what runs finished by a program that is told to stop, and the rest by the next one', async () => {
     const diary = join(home, 'diary-of-stop');
@@ -286,7 +284,7 @@ describe('two agents whose turns a program of somebody’s own runs', () => {
     await settled([second]);
     expect(answersTo(second)).toEqual(['Answer to a letter too late']);
     expect(next.diary().filter((line) => line.includes('too late'))).toHaveLength(1);
-  }, 120_000);
+  });
 });
 
 describe('the examples', () => {
@@ -322,7 +320,7 @@ describe('the examples', () => {
     });
     try {
       const id = await letter('clerk', 'Hello.', 'docs');
-      await eventually('it is answered', () => answersTo(id, 'docs').length > 0, boundMs);
+      await eventually('it is answered', () => answersTo(id, 'docs').length > 0);
       expect(answersTo(id, 'docs')).toEqual([answer]);
     } finally {
       await ended(child, 'SIGTERM');

@@ -38,8 +38,8 @@ describe('two projects, two schedulers and few slots', () => {
       workerProgram: bench('noop-worker.ts'),
       nodeArguments: ['--import', bench('hooks.mjs')],
     });
-  }, 120_000);
-  afterAll(() => stack.stop(), 60_000);
+  });
+  afterAll(() => stack.stop());
 
   test('twelve agents that pass P0 mail do not keep a P1 turn of another project from its place', async () => {
     for (const file of [loud, quiet])
@@ -55,10 +55,10 @@ describe('two projects, two schedulers and few slots', () => {
       }
       for (let turn = 1; turn <= 5; turn += 1) {
         const before = starts();
-        await eventually('the loud project is at work', () => starts() > before + 20, 60_000);
+        await eventually('the loud project is at work', () => starts() > before + 20);
         await send('quiet', { recipient: 'ann', priority: 'P1', body: 'Good morning.' });
         const ended = () => other.get(`SELECT 1 FROM turns WHERE number = ${String(turn)} AND status = 'completed'`);
-        await eventually('the quiet project had its turn', () => ended() !== undefined, 30_000);
+        await eventually('the quiet project had its turn', () => ended() !== undefined);
       }
       const turns = other.all<{ queued: number; started: number }>(
         'SELECT queued_at_ms AS queued, started_at_ms AS started FROM turns ORDER BY number',
@@ -74,7 +74,7 @@ describe('two projects, two schedulers and few slots', () => {
       busy.close();
       other.close();
     }
-  }, 180_000);
+  });
 
   async function send(project: string, message: { recipient: string; priority: string; body: string }): Promise<void> {
     const { status } = await stack.api('POST', `/projects/${project}/messages`, message);

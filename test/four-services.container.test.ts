@@ -54,12 +54,12 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
       fileURLToPath(new URL('fixtures/foreign-runner', import.meta.url)),
     );
     stack = await startStack({ door });
-  }, 120_000);
+  });
   afterAll(async () => {
     await stack.stop();
     await docker('image', 'rm', '--force', runnerImage, foreignImage);
     expect(await docker('ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`)).toBe('');
-  }, 120_000);
+  });
 
   const status = async () =>
     ((await stack.api('GET', `/projects/${project}`)).body as { project: { status: string } }).project.status;
@@ -73,8 +73,8 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
     expect(await stack.api('POST', '/projects', { file, start: true })).toMatchObject({ status: 201 });
     const sent = await stack.api('POST', `/projects/${project}/messages`, { recipient: 'writer', body: 'Begin.' });
     expect(sent.status).toBe(201);
-    await eventually('the report is submitted', async () => (await status()) === 'submitted', 60_000);
-    await eventually('the lead has ended', async () => (await state('lead'))?.state === 'quiet', 30_000);
+    await eventually('the report is submitted', async () => (await status()) === 'submitted');
+    await eventually('the lead has ended', async () => (await state('lead'))?.state === 'quiet');
     expect((await stack.api('POST', `/projects/${project}/approve`, {})).status).toBe(200);
 
     const database = openProject(stack.root, project);
@@ -110,20 +110,16 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
     } finally {
       database.close();
     }
-  }, 120_000);
+  });
 
   test('the runner image is replaced by one that knows only the contract, and nothing else changes', async () => {
     await docker('tag', foreignImage, runnerImage);
     const changes = { recipient: 'writer', body: 'Once more, with another runner.' };
     expect((await stack.api('POST', `/projects/${project}/request-changes`, changes)).status).toBe(200);
-    await eventually(
-      'the second turn has ended',
-      async () => {
-        const writer = await state('writer');
-        return writer?.turns === 2 && writer.state !== 'running';
-      },
-      60_000,
-    );
+    await eventually('the second turn has ended', async () => {
+      const writer = await state('writer');
+      return writer?.turns === 2 && writer.state !== 'running';
+    });
     const database = openProject(stack.root, project);
     try {
       const [turn] = database.all<{ status: string; output_text: string }>(
@@ -145,5 +141,5 @@ describe.each(['socket', 'stdio'] as const)('four services over Redis and Docker
     } finally {
       database.close();
     }
-  }, 120_000);
+  });
 });

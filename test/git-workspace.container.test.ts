@@ -19,8 +19,8 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
     first = origin.commit({ 'tides.py': 'print(1)\n' });
     world = await createCliWorld({ policy: `${anyBackend}git: ["${base}/**"]\n` });
     server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '), 90_000);
-  }, 120_000);
+    await eventually('it serves', () => server.out.includes('next: '));
+  });
 
   afterAll(async () => {
     server.interrupt();
@@ -42,11 +42,7 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
       (await turns()).find(
         (one) => one.agent === agent && one.number === number && ['completed', 'failed'].includes(one.status),
       );
-    await eventually(
-      `turn ${number} of ${agent} in ${project} ends`,
-      async () => (await ended()) !== undefined,
-      90_000,
-    );
+    await eventually(`turn ${number} of ${agent} in ${project} ends`, async () => (await ended()) !== undefined);
     return ended();
   }
 
@@ -97,7 +93,7 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
       '  Second\n  Change something\n  print(2)',
     );
     if (backend === 'docker') expect(existsSync(marker)).toBe(false);
-  }, 240_000);
+  });
 
   test('shares a repository with the other agents of its project, by plain git', async () => {
     const steps = (...commands: string[]) => [
@@ -202,7 +198,7 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
     expect(origin.git('ls-remote', bundle)).toContain('refs/heads/main');
     origin.git('clone', '--quiet', bundle, join(base, `bundle-${backend}`));
     expect(readFileSync(join(base, `bundle-${backend}`, 'tides.py'), 'utf8')).toBe('print(9)\n');
-  }, 240_000);
+  });
 
   test('fails its first turn where it cannot be made, and why says what would be right', async () => {
     const file = {
@@ -220,12 +216,10 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
     // Once that is mended, a retry goes on.
     origin.git('branch', 'nope', first);
     await world.run('agents', 'retry', 'refused', 'developer');
-    await eventually(
-      'the turn is completed',
-      async () => (await world.run('turns', 'refused', '--json')).out.includes('"completed"'),
-      90_000,
+    await eventually('the turn is completed', async () =>
+      (await world.run('turns', 'refused', '--json')).out.includes('"completed"'),
     );
-  }, 240_000);
+  });
 });
 
 test('a clone that no policy allows is refused before anything is made', async () => {

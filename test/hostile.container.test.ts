@@ -10,8 +10,6 @@ import { overlappingAttempts } from './support/outcomes.js';
 import { brokenInvariants, openProject } from './support/project.js';
 import { type Stack, startStack } from './support/stack.js';
 
-const boundMs = 180_000;
-
 let stack: Stack;
 let image: string;
 
@@ -20,13 +18,13 @@ beforeAll(async () => {
   image = `suzumio-e2e-hostile:${stack.cell}`;
   const context = fileURLToPath(new URL('fixtures/hostile-runner', import.meta.url));
   await docker('build', '--quiet', '--tag', image, context);
-}, 120_000);
+});
 
 afterAll(async () => {
   await stack.stop();
   expect(await containers()).toBe('');
   await docker('image', 'rm', '--force', image);
-}, 120_000);
+});
 
 const containers = () => docker('ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${stack.cell}`);
 
@@ -86,30 +84,26 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
     for (const agent of agents) {
       mail.set(agent, await send(agent, agent === 'curious' ? JSON.stringify({ ports, paths }) : 'Begin.'));
     }
-  }, 60_000);
+  });
 
-  test.each(Object.entries(failures))(
-    'fails its turn, and nothing else: %s',
-    async (agent, { code, sentence }) => {
-      await eventually(`${agent} has failed`, async () => (await agentOf(project, agent))?.state === 'failed', boundMs);
-      const seen = await agentOf(project, agent);
-      expect(seen?.failure).toMatchObject({
-        code,
-        message: expect.stringMatching(sentence),
-        turnNumber: 1,
-        attempt: 1,
-      });
-      const turn = seen && (await lastTurn(project, seen));
-      expect(turn).toMatchObject({ status: 'failed', failure: { code }, reads: [mail.get(agent)] });
-      const { items } = await api<{ items: MessageView[] }>('GET', `/projects/${project}/messages`);
-      const recipients = items.find(({ id }) => id === mail.get(agent))?.recipients;
-      expect(recipients).toMatchObject([{ agent, turn: turn?.id }]);
-    },
-    boundMs + 10_000,
-  );
+  test.each(Object.entries(failures))('fails its turn, and nothing else: %s', async (agent, { code, sentence }) => {
+    await eventually(`${agent} has failed`, async () => (await agentOf(project, agent))?.state === 'failed');
+    const seen = await agentOf(project, agent);
+    expect(seen?.failure).toMatchObject({
+      code,
+      message: expect.stringMatching(sentence),
+      turnNumber: 1,
+      attempt: 1,
+    });
+    const turn = seen && (await lastTurn(project, seen));
+    expect(turn).toMatchObject({ status: 'failed', failure: { code }, reads: [mail.get(agent)] });
+    const { items } = await api<{ items: MessageView[] }>('GET', `/projects/${project}/messages`);
+    const recipients = items.find(({ id }) => id === mail.get(agent))?.recipients;
+    expect(recipients).toMatchObject([{ agent, turn: turn?.id }]);
+  });
 
   test('reaches nothing but its own routes of the ToolHost', async () => {
-    await eventually('curious has ended', async () => (await agentOf(project, 'curious'))?.state === 'quiet', boundMs);
+    await eventually('curious has ended', async () => (await agentOf(project, 'curious'))?.state === 'quiet');
     const seen = await agentOf(project, 'curious');
     const { text } = (seen && (await lastTurn(project, seen))) ?? {};
     expect(JSON.parse(text ?? '')).toEqual({
@@ -122,7 +116,7 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
         'GET /tool': 404,
       },
     });
-  }, 200_000);
+  });
 
   test('keeps nobody from working, and is as good as any when its turn is retried', async () => {
     await send('decent', 'Once more.');
@@ -131,10 +125,8 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
       const { items } = await api<{ items: AgentView[] }>('GET', `/projects/${project}/agents`);
       return items;
     };
-    await eventually(
-      'nothing is left to do',
-      async () => (await states()).every(({ state, unread }) => state === 'quiet' && unread === 0),
-      boundMs,
+    await eventually('nothing is left to do', async () =>
+      (await states()).every(({ state, unread }) => state === 'quiet' && unread === 0),
     );
     for (const agent of await states()) {
       const turn = await lastTurn(project, agent);
@@ -151,7 +143,7 @@ ${agents.map((agent) => `  ${agent}: { role: tester, prompt: Be ${agent}., tools
     } finally {
       database.close();
     }
-  }, 200_000);
+  });
 });
 
 describe('a tool token', () => {
@@ -173,21 +165,17 @@ agents:
       await api('POST', `/projects/${project}/messages`, { recipient, body: 'Begin.' });
     }
     const turns = join(dirname(stack.root), 'worker-0', 'turns');
-    await eventually(
-      'both turns run',
-      async () => {
-        for (const directory of await readdir(turns)) {
-          // It may not be there yet, or not whole.
-          const input = await readFile(join(turns, directory, 'input.json'), 'utf8')
-            .then((text) => JSON.parse(text) as Partial<RunnerTurnInput>)
-            .catch((): Partial<RunnerTurnInput> => ({}));
-          if (input.project === project && input.agent) inputs.set(input.agent.id, input as RunnerTurnInput);
-        }
-        return inputs.size === 2;
-      },
-      boundMs,
-    );
-  }, boundMs + 10_000);
+    await eventually('both turns run', async () => {
+      for (const directory of await readdir(turns)) {
+        // It may not be there yet, or not whole.
+        const input = await readFile(join(turns, directory, 'input.json'), 'utf8')
+          .then((text) => JSON.parse(text) as Partial<RunnerTurnInput>)
+          .catch((): Partial<RunnerTurnInput> => ({}));
+        if (input.project === project && input.agent) inputs.set(input.agent.id, input as RunnerTurnInput);
+      }
+      return inputs.size === 2;
+    });
+  });
 
   const inputOf = (agent: string): RunnerTurnInput => {
     const input = inputs.get(agent);
@@ -243,7 +231,7 @@ agents:
     const one = inputOf('holder-1');
     await api('POST', `/projects/${project}/stop`, { now: true });
     expect(await send(one.token, one)).toEqual({ status: 401, code: 'token-rejected' });
-    await eventually('no container runs', async () => (await containers()) === '', 30_000);
+    await eventually('no container runs', async () => (await containers()) === '');
     const database = openProject(stack.root, project);
     try {
       expect(brokenInvariants(database)).toEqual([]);
@@ -257,5 +245,5 @@ agents:
     } finally {
       database.close();
     }
-  }, 60_000);
+  });
 });

@@ -46,12 +46,12 @@ describe('two schedulers, two ToolHosts, two workers', () => {
       backends: ['process'],
       leaseMs: 6_000,
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     const root = dirname(stack.root);
     await stack.stop();
-    await eventually('no runner is left', async () => !(await anyProcessNames(root)), 30_000);
-  }, 120_000);
+    await eventually('no runner is left', async () => !(await anyProcessNames(root)));
+  });
 
   test('200 agents read 2,000 messages exactly once each, although a worker dies on the way', async () => {
     expect(await stack.api('POST', '/projects', { file: projectFile })).toMatchObject({ status: 201 });
@@ -78,7 +78,6 @@ describe('two schedulers, two ToolHosts, two workers', () => {
       await eventually(
         'a third of the mail is read, and both workers run turns',
         async () => count(database, 'message_reads') > messages / 3 && isStoppedAtWork(victim?.pid ?? 0),
-        180_000,
       );
       await victim?.kill();
       await sent;
@@ -90,7 +89,6 @@ describe('two schedulers, two ToolHosts, two workers', () => {
           count(database, 'messages') === messages &&
           count(database, 'inbox') === 0 &&
           count(database, `turns WHERE status IN ('queued', 'running')`) === 0,
-        300_000,
       );
       expect(brokenInvariants(database)).toEqual([]);
       expect(overlappingAttempts(database)).toEqual([]);
@@ -110,7 +108,7 @@ describe('two schedulers, two ToolHosts, two workers', () => {
     } finally {
       database.close();
     }
-  }, 600_000);
+  });
 
   /** Writes `each` messages to every agent; the first of all asks it to write to its neighbour. */
   async function send(each: number, from: number): Promise<void> {

@@ -22,12 +22,12 @@ describe.each(['docker', 'process'] as const)('the developer of the example, in 
     const file = renderConfig({ ...config, backend: { ...config.backend, kind: backend } });
     await world.run('init', await world.write('mended-bug.yaml', file));
     const server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '), 90_000);
+    await eventually('it serves', () => server.out.includes('next: '));
     await world.run('start', 'mended-bug');
     await world.run('send', 'mended-bug', 'developer', 'P1', 'The mean of 210 and 213 comes out as 211.');
     const turns = async () =>
       JSON.parse((await world.run('turns', 'mended-bug', '--json')).out) as { status: string }[];
-    await eventually('the turn ends', async () => (await turns())[0]?.status === 'completed', 90_000);
+    await eventually('the turn ends', async () => (await turns())[0]?.status === 'completed');
 
     const calls = JSON.parse((await world.run('tool-calls', 'mended-bug', '--json')).out) as {
       tool: string;
@@ -54,5 +54,5 @@ describe.each(['docker', 'process'] as const)('the developer of the example, in 
     expect(artifact?.name).toBe('tides.py');
     server.interrupt();
     await server.ended;
-  }, 240_000);
+  });
 });

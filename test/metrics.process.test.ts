@@ -43,23 +43,19 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('pr
     started.unshift(stack);
     prometheus = await startPrometheus(configuration(stack));
     started.unshift(prometheus);
-  }, 120_000);
+  });
   afterAll(async () => {
     for (const service of started) await service.stop();
-  }, 60_000);
+  });
 
   /** Waits until Prometheus knows each figure; the message of a failure shows those that it knows instead. */
   async function comesToKnow(figures: Readonly<Record<string, number>>): Promise<void> {
     let known: Record<string, number | undefined> = {};
-    await eventually(
-      'Prometheus knows the figures',
-      async () => {
-        const asked = Object.keys(figures).map(async (of) => [of, await prometheus.ask(of)] as const);
-        known = Object.fromEntries(await Promise.all(asked));
-        return JSON.stringify(known) === JSON.stringify(figures);
-      },
-      30_000,
-    ).catch(() => undefined);
+    await eventually('Prometheus knows the figures', async () => {
+      const asked = Object.keys(figures).map(async (of) => [of, await prometheus.ask(of)] as const);
+      known = Object.fromEntries(await Promise.all(asked));
+      return JSON.stringify(known) === JSON.stringify(figures);
+    }).catch(() => undefined);
     expect(known).toEqual(figures);
   }
 
@@ -112,7 +108,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('pr
       'sum(suzumio_attempts_running)': 0,
       'sum(suzumio_sse_clients)': 0,
     });
-  }, 90_000);
+  });
 
   test.each(['api', 'scheduler', 'toolhost', 'turn-worker'] as const)(
     '%s shows what promtool finds nothing wrong with, and what is documented of it',

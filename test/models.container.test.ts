@@ -22,7 +22,7 @@ beforeEach(async () => {
     const agent = agentOf(request);
     return say(request, agent, turnsSoFar(request));
   });
-}, 60_000);
+});
 afterEach(async () => {
   await stack.stop();
   // They are kept for what is looked for in them.
@@ -87,30 +87,24 @@ async function create(extra?: string): Promise<void> {
   expect({ status, body }).toMatchObject({ status: 201 });
 }
 
-/** Waits for something, and tells what the project was at where it does not come. */
-async function until(what: string, condition: () => boolean | Promise<boolean>, withinMs: number): Promise<void> {
-  try {
-    await eventually(what, condition, withinMs);
-  } catch (error) {
-    const told = ['turns', 'turn_attempts', 'model_calls', 'agents'].map((table) => ({
-      [table]: rows<Record<string, unknown>>(`SELECT * FROM ${table}`).map((row) =>
-        Object.fromEntries(Object.entries(row).filter(([, value]) => String(value).length < 300)),
-      ),
-    }));
-    throw new Error(`${String(error)}\n${JSON.stringify(told, null, 1)}\n${stack.logs().slice(-5_000)}`, {
-      cause: error,
-    });
-  }
+/** The project's state, and what the services wrote. */
+function show(): string {
+  const state = ['turns', 'turn_attempts', 'model_calls', 'agents'].map((table) => ({
+    [table]: rows<Record<string, unknown>>(`SELECT * FROM ${table}`).map((row) =>
+      Object.fromEntries(Object.entries(row).filter(([, value]) => String(value).length < 300)),
+    ),
+  }));
+  return `${stack.logs().slice(-1_500)}\n${JSON.stringify(state)}`;
 }
 
-async function untilStatus(status: string, withinMs = 90_000): Promise<void> {
-  await until(
+async function untilStatus(status: string): Promise<void> {
+  await eventually(
     `the project is ${status}`,
     async () => {
       const { body } = await stack.api('GET', '/projects/bulletin');
       return (body as { project: { status: string } }).project.status === status;
     },
-    withinMs,
+    { show },
   );
 }
 
@@ -170,19 +164,19 @@ test('a scripted model takes three agents in sealed containers to an approved re
   expect(filesWith(key, join(stack.root, '..'))).toEqual([]);
   const events = await stack.api('GET', '/projects/bulletin/events?limit=1000');
   expect(JSON.stringify(events.body)).not.toContain(key);
-}, 180_000);
+});
 
 test('a worker that is killed between two answers costs none of them: the turn goes on elsewhere', async () => {
   say = (request, agent, step) => {
     const said = teamwork(request, agent, step) as Reply;
     return agent === 'writer' && step === 1 ? { ...said, delayMs: 1_500 } : said;
   };
-  await start({ workers: 2, slots: 1, leaseMs: 4_000 });
+  await start({ workers: 2, slots: 1, leaseMs: 10_000 });
   await create();
-  await until(
+  await eventually(
     'the writer is at its second question',
     () => server.requests.some((request) => agentOf(request) === 'writer' && turnsSoFar(request) === 1),
-    60_000,
+    { show },
   );
   const [attempt] = rows<{ worker: string }>(`SELECT worker FROM turn_attempts WHERE status = 'running'`);
   const killed =
@@ -192,7 +186,7 @@ test('a worker that is killed between two answers costs none of them: the turn g
   await untilStatus('submitted');
   const asked = server.requests.map(({ body }) => JSON.stringify(body.messages));
   expect(new Set(asked).size).toBe(asked.length);
-}, 180_000);
+});
 
 test('a ToolHost that is killed in the middle of an answer repeats that one call at the most, and loses nothing', async () => {
   say = (request, agent, step) => ({ ...(teamwork(request, agent, step) as Reply), delayMs: 800 });
@@ -201,18 +195,18 @@ test('a ToolHost that is killed in the middle of an answer repeats that one call
   const kills = 3;
   for (let kill = 1; kill <= kills; kill += 1) {
     const before = server.requests.length;
-    await until('a model is being asked', () => server.requests.length > before, 60_000);
+    await eventually('a model is being asked', () => server.requests.length > before, { show });
     await stack.services.toolhost[0]?.kill();
     await stack.services.toolhost[0]?.start();
   }
-  await untilStatus('submitted', 240_000);
+  await untilStatus('submitted');
   const [journaled] = rows<{ answers: number }>(
     `SELECT count(*) AS answers FROM model_calls WHERE status = 'answered'`,
   );
   expect(server.requests.length - (journaled?.answers ?? 0)).toBeLessThanOrEqual(kills);
   expect(rows(`SELECT 1 FROM messages WHERE recipient = 'writer'`)).toHaveLength(1);
   expect(rows(`SELECT 1 FROM turns WHERE status = 'failed'`)).toEqual([]);
-}, 400_000);
+});
 
 /** The containers of all turns that have been. */
 function containers(): string[] {

@@ -7,7 +7,7 @@ import { type Stack, startStack } from './support/stack.js';
 let stack: Stack;
 beforeEach(async () => {
   stack = await startStack({ backends: ['process'], workers: 0, sweepMs: 200 });
-}, 60_000);
+});
 afterEach(() => stack.stop());
 
 const file = `

@@ -1,12 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { eventually } from './support/poll.js';
-
-const boundMs = 60_000;
-// Real processes, on machines that may be busy.
-jest.setTimeout(4 * boundMs);
 
 let world: CliWorld;
 let server: ReturnType<CliWorld['begin']>;
@@ -36,7 +32,7 @@ const create = (nickname: string) => {
 
 async function serve(): Promise<ReturnType<CliWorld['begin']>> {
   const begun = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => begun.out.includes('next: '), boundMs);
+  await eventually('it serves', () => begun.out.includes('next: '));
   return begun;
 }
 
@@ -58,7 +54,7 @@ async function told(project: string): Promise<string[]> {
 }
 
 const answers = (project: string, count: number) =>
-  eventually(`${project} has answered`, async () => (await told(project)).length === count, boundMs);
+  eventually(`${project} has answered`, async () => (await told(project)).length === count);
 
 async function prompt(project: string, turn: string): Promise<string> {
   const { out } = await world.run('turns', 'show', project, turn, '--json');

@@ -14,17 +14,16 @@ import { expectEveryLinkAndReceipt, researchTeam } from './support/research-team
 import { type Stack, startStack } from './support/stack.js';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
-const boundMs = 180_000;
 const file = join(researchTeam, 'research-team.yaml');
 const stacks: Stack[] = [];
 
 afterEach(async () => {
   await Promise.all(stacks.splice(0).map((stack) => stack.stop()));
-}, 120_000);
+});
 
-async function start(backend: 'docker' | 'process'): Promise<Stack> {
+async function start(options: Parameters<typeof startStack>[0]): Promise<Stack> {
   const policy = { workspaces: { roots: [researchTeam] } };
-  const stack = await startStack({ backends: [backend], policy, slots: 4, leaseMs: 6_000 });
+  const stack = await startStack({ policy, slots: 4, ...options });
   stacks.push(stack);
   return stack;
 }
@@ -39,19 +38,18 @@ function counted(stack: Stack, what: string): number {
   }
 }
 
-const submitted = (stack: Stack) => eventually('the report is submitted', () => counted(stack, 'reports') > 0, boundMs);
+const submitted = (stack: Stack) =>
+  eventually('the report is submitted', () => counted(stack, 'reports') > 0, { show: stack.logs });
 const allIsQuiet = (stack: Stack) =>
-  eventually(
-    'every turn has ended',
-    () => counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0,
-    boundMs,
-  );
+  eventually('every turn has ended', () => counted(stack, `turns WHERE status IN ('queued', 'running')`) === 0, {
+    show: stack.logs,
+  });
 
 describe('the research team', () => {
   test('does as its page says, and every link and receipt is there', async () => {
     const page = readFileSync(join(researchTeam, 'README.md'), 'utf8');
     const [begin = '', look = ''] = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(([, script = '']) => script);
-    const stack = await start('docker');
+    const stack = await start({ backends: ['docker'] });
     // It is watched through the database here, as nobody is there to press Ctrl-C.
     await shell(stack, begin.replace(/^.* watch .*\n/m, ''));
     await submitted(stack);
@@ -64,10 +62,10 @@ describe('the research team', () => {
     expect(shown.match(/^researcher-\d +read +researcher-\d:\d+ +1 .* completed$/gm)).toHaveLength(3);
     expect(shown).toContain('Of 10 suppliers, Juno Supply is the cheapest that is on time.');
     expect(counted(stack, `projects WHERE status = 'completed'`)).toBe(1);
-  }, 300_000);
+  });
 
   test('comes to the same when every process is killed half way and started again', async () => {
-    const stack = await start('process');
+    const stack = await start({ backends: ['process'], leaseMs: 6_000 });
     const { config } = loadProjectFile(file, { env: {} });
     const posted = renderConfig({
       ...config,
@@ -76,7 +74,7 @@ describe('the research team', () => {
     });
     const message = { recipient: 'manager', body: 'Please compare the ten suppliers.' };
     expect(await stack.api('POST', '/projects', { file: posted, start: true, message })).toMatchObject({ status: 201 });
-    await eventually('five are done', () => counted(stack, `tasks WHERE state = 'done'`) >= 5, boundMs);
+    await eventually('five are done', () => counted(stack, `tasks WHERE state = 'done'`) >= 5);
     const services = Object.values(stack.services).flat();
     await Promise.all([...services.map((service) => service.kill()), stack.redis.kill()]);
     expect(counted(stack, `tasks WHERE state <> 'done'`)).toBeGreaterThan(0);
@@ -90,7 +88,7 @@ describe('the research team', () => {
     await submitted(stack);
     await allIsQuiet(stack);
     await expectEveryLinkAndReceipt(stack);
-  }, 300_000);
+  });
 });
 
 /** Runs a block of the page as a reader would, with the built command, against a stack. */

@@ -16,8 +16,8 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
     stack = await ComposeStack.create();
     ({ directory } = stack);
     await stack.run('--no-build', '--scale', 'turn-worker=2');
-  }, 240_000);
-  afterAll(() => stack.remove(), 90_000);
+  });
+  afterAll(() => stack.remove());
 
   /** A block of the documentation, for this stack's settings in the place of those of the clone. */
   function documented(first: string): string {
@@ -42,17 +42,13 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
 
   const passedOn = async (body: string) => {
     expect((await stack.api('POST', '/projects/relay/messages', { recipient: 'writer', body })).status).toBe(201);
-    await eventually(
-      'it was passed on',
-      async () => {
-        const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
-          sender: string;
-          body: string;
-        }>;
-        return items.some((message) => message.sender === 'writer' && message.body === body);
-      },
-      60_000,
-    );
+    await eventually('it was passed on', async () => {
+      const { items } = (await stack.api('GET', '/projects/relay/messages?limit=200')).body as Listed<{
+        sender: string;
+        body: string;
+      }>;
+      return items.some((message) => message.sender === 'writer' && message.body === body);
+    });
   };
   const firstEvent = async () =>
     ((await stack.api('GET', '/projects/relay/events?limit=1&after=0')).body as Listed<{ id: string }>).items[0]?.id;
@@ -91,5 +87,5 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
     } finally {
       project.close();
     }
-  }, 300_000);
+  });
 });

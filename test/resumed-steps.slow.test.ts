@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/store/journal';
@@ -12,8 +12,6 @@ import { type Begun, hashes, makeTeam, type Team } from '../shared/store/test/te
 import { teamYaml, type TestCell, testCell } from './support/cell.js';
 
 // A turn between the worker's door and the store, interrupted between any two things that happen.
-
-jest.setTimeout(300_000);
 
 /**
  * A step adds two lines to the workspace, but for `looks`, which tells how many there are, and adds none. `reaches` reaches

@@ -7,7 +7,6 @@ import { type Behaviour, type ModelRequest, type ModelServer, startModelServer }
 import { eventually } from './support/poll.js';
 import { startStack, type Stack } from './support/stack.js';
 
-const boundMs = 90_000;
 /** A duration that no other process sleeps for. */
 const background = 'sleep 98765';
 
@@ -17,11 +16,11 @@ let say: (step: number, request: ModelRequest) => Behaviour | Promise<Behaviour>
 
 beforeEach(async () => {
   server = await startModelServer((request) => say(stepOf(request), request));
-}, 60_000);
+});
 afterEach(async () => {
   await stack.stop();
   await server.close();
-}, 60_000);
+});
 
 /** How often the model has been asked before in its turn. */
 function stepOf({ body }: ModelRequest): number {
@@ -43,7 +42,6 @@ async function start(backend: 'docker' | 'process', image = 'suzumio-runner:dev'
     backends: [backend],
     environment: { MODEL_KEY: 'sk-test-0123456789' },
     policy: { providers: [{ baseURL: server.baseURL, apiKeyEnv: 'MODEL_KEY' }] },
-    leaseMs: 6_000,
   });
   const file = `
 name: lab
@@ -84,13 +82,14 @@ const turnIs = (status: string, number = 1) =>
   eventually(
     `turn ${number} is ${status}`,
     () => rows<{ status: string }>(`SELECT status FROM turns WHERE number = ${number}`)[0]?.status === status,
-    boundMs,
-  ).catch((error: unknown) => {
-    const told = ['turns', 'turn_attempts', 'tool_calls'].map((table) =>
-      JSON.stringify(rows(`SELECT * FROM ${table}`)),
-    );
-    throw new Error(`${String(error)}\n${told.join('\n').slice(0, 8_000)}\n${stack.logs().slice(-3_000)}`);
-  });
+    { show },
+  );
+
+/** The project's state, and what the services wrote. */
+function show(): string {
+  const told = ['turns', 'turn_attempts', 'tool_calls'].map((table) => JSON.stringify(rows(`SELECT * FROM ${table}`)));
+  return `${stack.logs().slice(-1_500)}\n${told.join('\n').slice(-2_500)}`;
+}
 
 /** Processes of this machine, containers' among them, that are the background command. */
 function inBackground(): string[] {
@@ -142,7 +141,7 @@ describe.each(['docker', 'process'] as const)('a model with files and shell, in 
     await stack.api('POST', '/projects/lab/messages', { recipient: 'dev', body: 'Again.' });
     await turnIs('completed', 2);
     expect(told.at(-1)).toMatch(/kept\none\ntwo$/);
-  }, 180_000);
+  });
 });
 
 /** Files that a workspace cannot hold, each kind with its sign in what the model is told. */
@@ -186,7 +185,6 @@ test.each(['docker', 'process'] as const)(
       { attempt: 1, files: expect.stringContaining('"added":1') },
     ]);
   },
-  240_000,
 );
 
 function lastMail({ body }: ModelRequest): string {
@@ -226,7 +224,7 @@ test('a turn whose container is killed goes on from its journal, with its files 
   );
   const result = rows<{ result: string }>(`SELECT result_json AS result FROM turn_steps WHERE key = '2.0'`)[0]?.result;
   expect(result).toContain('ab');
-}, 180_000);
+});
 
 test('a turn is refused in an image whose runner has not its tools, with what to do', async () => {
   say = () => ({ text: 'Never asked.' });
@@ -240,4 +238,4 @@ test('a turn is refused in an image whose runner has not its tools, with what to
     ),
   });
   expect(server.requests).toEqual([]);
-}, 180_000);
+});

@@ -18,7 +18,7 @@ beforeAll(async () => {
   api = await testApi();
   directory = await mkdtemp(join(tmpdir(), 'suzumio-client-'));
   await installSdk(directory);
-}, 120_000);
+});
 afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
   await api.close();
@@ -62,7 +62,7 @@ test('the examples run, each as it stands, against an API', async () => {
   await writeFile(join(directory, 'levels.csv'), 'a,b\n');
   await run('files.mjs', files);
   expect(await readFile(join(directory, 'levels-again.csv'), 'utf8')).toBe('a,b\n');
-}, 90_000);
+});
 
 test('lists go to their end, a key makes a repetition harmless, and what is gone ends a stream', async () => {
   const out = await run(
@@ -100,7 +100,7 @@ console.log(JSON.stringify(outcome));`,
     first: 'object',
     ended: [true, 'project-unknown'],
   });
-}, 90_000);
+});
 
 test('the client needs nothing of Node', async () => {
   const out = await run(
@@ -117,7 +117,7 @@ print((await createClient({ url, token }).getHealth()).status);`,
     const code = await readFile(join(directory, `node_modules/@suzumio/sdk/dist/${file}.js`), 'utf8');
     expect(code).not.toMatch(/\bnode:|\brequire\(|\bZodType\b/);
   }
-}, 60_000);
+});
 
 test.each([
   ['bundler', 'esnext'],

@@ -44,6 +44,17 @@ export interface NeighboursFigures {
   besideWork: Seen;
 }
 
+/** How the others were answered, for people. */
+export function answersText(figures: readonly NeighboursFigures[]): string {
+  const line = (way: string, { answers }: Seen) =>
+    `  ${way}: ${Object.entries(answers)
+      .map(([answer, count]) => `${answer}: ${count}`)
+      .join(', ')}`;
+  return figures
+    .flatMap(({ attack, work, besideAttack, besideWork }) => [line(attack, besideAttack), line(work, besideWork)])
+    .join('\n');
+}
+
 interface Slice {
   heartbeatsMs: number[];
   turns: { wakeMs: number; startMs: number; startsBefore: number }[];

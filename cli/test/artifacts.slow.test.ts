@@ -1,16 +1,13 @@
 import { mkdir, readdir, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@suzumio/cli/program';
 import { artifactView } from '@suzumio/contract/model/views';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { publish, publishDirectory } from '../../services/api/test/support/play.js';
 import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 let world: CliWorld;

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessEnvironment, accessOf } from '@suzumio/api';
 import { TeamHandler } from '../../sdk/src/index.js';
-import { createCliWorld, type CliWorld } from './support/cli.js';
+import { type CliWorld, createCliWorld, printed } from './support/cli.js';
 import { createWorld } from '../../sdk/test/support/world.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { eventually } from '../../test/support/poll.js';
 import { type ReverseProxy, startReverseProxy } from '../../test/support/reverse-proxy.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { openStream } from '../../services/api/test/support/sse-client.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const publicUrl = 'https://team.example/suzumio';
 
@@ -39,9 +35,9 @@ describe('below a path of a proxy', () => {
     expect(await world.run('send', 'team', 'ada', 'P1', 'Hello.')).toMatchObject({ code: 0 });
     expect(await world.run('status')).toMatchObject({ code: 0, out: expect.stringMatching(/^team/) });
     const watch = world.begin('watch', 'team');
-    await eventually('it has the mail', () => watch.out.includes('Hello.'), 30_000);
+    await printed(watch, 'Hello.');
     await world.run('send', 'team', 'ben', 'P1', 'And you.');
-    await eventually('it follows', () => watch.out.includes('And you.'), 30_000);
+    await printed(watch, 'And you.');
     watch.interrupt();
     await watch.ended;
     const file = await world.write('note.txt', 'A note.');

@@ -3,13 +3,10 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { complete, type Names } from '@suzumio/cli/completion/candidates';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 import { wholeProgram } from './support/program.js';
-
-// Real shells, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const names: Names = {
   projects: () => Promise.resolve(['newsroom', 'weekly']),

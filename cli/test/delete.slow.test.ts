@@ -1,12 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
-
-// Real services, on machines that may be busy.
-jest.setTimeout(120_000);
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 let answers: string[];
@@ -17,7 +13,7 @@ beforeEach(async () => {
   const file = await world.write('notes.yaml', notesProject('notes'));
   await world.run('init', file, '--label', 'team=news desk', '--label', 'env=test');
   serve = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => serve.out.includes('listens on'), 60_000);
+  await printed(serve, 'listens on');
 });
 afterEach(async () => {
   serve.interrupt();
@@ -67,7 +63,7 @@ describe('delete', () => {
 
   test('ends a watch of the project, which says why', async () => {
     const watch = world.begin('watch', 'notes');
-    await eventually('it is followed', () => watch.out.includes('initialized'), 60_000);
+    await printed(watch, 'initialized');
     await world.run('delete', 'notes', '--yes');
     expect(await watch.ended).toMatchObject({ code: 3, err: expect.stringContaining('notes was deleted.') });
   });

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Finding } from '@suzumio/cli/doctor/check';
 import { checkDataDirectory, checkFileSystem } from '@suzumio/cli/doctor/check-data';
 import { checkEngine } from '@suzumio/cli/doctor/check-engine';
@@ -23,9 +23,6 @@ import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 const command = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
 const onLinux = process.platform === 'linux' ? test : test.skip;
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
-
-// Real processes, engines and disks, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let world: CliWorld;
 beforeEach(async () => {

@@ -1,13 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { CommanderError } from 'commander';
-import { eventually } from '../../test/support/poll.js';
-import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
+import { anyBackend, type CliWorld, createCliWorld, printed } from './support/cli.js';
 import { commandsOf, wholeProgram } from './support/program.js';
-
-// Real containers, on machines that may be busy.
-jest.setTimeout(180_000);
 
 const place = new URL('../../', import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, place), 'utf8');
@@ -75,11 +71,10 @@ describe("the README's next five minutes", () => {
     const [first = '', ...others] = linesIn(readme).filter((line) => line.includes('greeting'));
     const up = world.begin(...wordsOf(first.replace('greeting.yaml', file)), '--port', '0');
     try {
-      await eventually('the project runs', () => up.out.includes('started'), 60_000);
+      await printed(up, 'started');
       expect(others.map((line) => line.split(' ')[0])).toEqual(['send', 'status', 'report', 'approve']);
       for (const line of others) {
-        if (line.startsWith('report'))
-          await eventually('the report', () => up.out.includes('submitted the report'), 120_000);
+        if (line.startsWith('report')) await printed(up, 'submitted the report');
         const { code, out, err } = await world.run(...wordsOf(line));
         expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
         if (line.startsWith('report')) expect(out).toContain('It rains.');

@@ -15,9 +15,6 @@ import {
 } from './support/golden.js';
 import { type GoldenWorld, goldenWorld, type State } from './support/golden-world.js';
 
-// Real processes and a real pseudo-terminal, on machines that may be busy.
-jest.setTimeout(120_000);
-
 interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
   /** Projects that it needs; one of that name stays as cases before have left it. */
   readonly with?: Readonly<Record<string, State>>;

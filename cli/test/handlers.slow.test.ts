@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '../../test/support/free-port.js';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -17,7 +16,7 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: port });
   const server = world.begin('serve', '--port', '0');
   try {
-    await eventually('it serves', () => server.out.includes('next: '), 60_000);
+    await printed(server, 'next: ');
     const answer = await fetch(`http://127.0.0.1:${port}/handlers/self`, {
       headers: { authorization: `Bearer ${secret.trim()}` },
     });
@@ -26,7 +25,7 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
     server.interrupt();
     await server.ended;
   }
-}, 120_000);
+});
 
 test('a port that is none is told', async () => {
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: '39410x' });

@@ -19,9 +19,6 @@ import { problem } from '@suzumio/protocol/problem';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
 
-// A real server, on machines that may be busy.
-jest.setTimeout(60_000);
-
 let world: GoldenWorld;
 let cli: CliWorld;
 beforeAll(async () => {

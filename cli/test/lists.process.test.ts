@@ -1,12 +1,9 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { testCell } from '../../test/support/cell.js';
-
-// Real processes, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const command = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
 

@@ -1,16 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectFile } from '@suzumio/cli/project-template';
 import { repositoryFile } from '@suzumio/cli/repository-template';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { type Behaviour, type ModelRequest, startModelServer } from '../../test/support/model-server.js';
-import { eventually } from '../../test/support/poll.js';
-import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real containers, on machines that may be busy.
-jest.setTimeout(180_000);
+import { anyBackend, type CliWorld, createCliWorld, printed } from './support/cli.js';
 
 const agent = (id: string, text = 'Do your part.') => ({ id, role: text, prompt: text });
 
@@ -49,9 +45,9 @@ describe('a project file that init writes', () => {
       const file = await world.write('mine.yaml', text.replace('  runner:', '  kind: process\n  runner:'));
       const up = world.begin('up', file, '--port', '0');
       try {
-        await eventually('it runs', () => up.out.includes('started'), 60_000);
+        await printed(up, 'started');
         await world.run('send', 'mine', 'ada', 'P1', 'Good evening.');
-        await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
+        await printed(up, 'submitted the report');
         expect((await world.run('report', 'mine')).out).toContain('Good evening.');
       } finally {
         up.interrupt();
@@ -86,9 +82,9 @@ describe('the file that init writes for a repository', () => {
       const file = await world.write('tides/tides.yaml', text.replace('  runner:', `  kind: ${backend}\n  runner:`));
       const up = world.begin('up', file, '--port', '0');
       try {
-        await eventually('it runs', () => up.out.includes('started'), 60_000);
+        await printed(up, 'started');
         await world.run('send', 'tides', 'maintainer', 'P1', 'How is it?');
-        await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
+        await printed(up, 'submitted the report');
         const { out } = await world.run('report', 'tides');
         for (const told of ['How is it?', 'tides.py', 'Measure the tide', '## suzumio/developer'])
           expect(out).toContain(told);
@@ -115,9 +111,9 @@ describe('the file that init writes for a repository', () => {
       const file = await world.write('tides/tides.yaml', text.replace('  runner:', '  kind: process\n  runner:'));
       const up = world.begin('up', file, '--port', '0');
       try {
-        await eventually('it runs', () => up.out.includes('started'), 60_000);
+        await printed(up, 'started');
         await world.run('send', 'tides', 'maintainer', 'P1', 'Print four.');
-        await eventually('the report', () => up.out.includes('submitted the report'), 90_000);
+        await printed(up, 'submitted the report');
         expect((await world.run('report', 'tides')).out).toContain('Applied: print(4)');
         const patch = join(world.directory, 'developer.patch');
         await world.run('artifacts', 'get', 'tides', 'developer.patch', '--output', patch);

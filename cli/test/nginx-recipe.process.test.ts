@@ -5,7 +5,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { accessEnvironment, accessOf } from '@suzumio/api';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
@@ -13,9 +13,6 @@ import { eventually } from '../../test/support/poll.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { openStream } from '../../services/api/test/support/sse-client.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('nginx');
 
@@ -35,7 +32,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('ng
     world = await createCliWorld();
     world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: api.adminToken });
     nginx = await startNginx(join(world.directory, 'nginx'), port, api.url);
-    await eventually('nginx passes requests on', async () => (await ask('GET', '/health')).status === 200, 30_000);
+    await eventually('nginx passes requests on', async () => (await ask('GET', '/health')).status === 200);
   });
   afterAll(async () => {
     if (nginx.exitCode === null) {

@@ -3,10 +3,9 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 import { freePort } from '../../test/support/free-port.js';
 
-const patienceMs = 60_000;
 const worlds: CliWorld[] = [];
 const worldWith = async (policy: string) => {
   const world = await createCliWorld({ policy });
@@ -42,26 +41,20 @@ describe('a file of my own', () => {
     expect(await world.run('init', file, '--allow-process')).toMatchObject({ code: 0 });
   });
 
-  test(
-    'that was let run as processes once is refused by a server that was not told so',
-    async () => {
-      const world = await worldWith(sealed);
-      const file = await world.write('notes.yaml', notesProject('notes'));
-      await world.run('init', file, '--allow-process');
-      const server = world.begin('serve', '--port', '0');
-      await eventually('it serves', () => server.out.includes('listens on'), patienceMs);
-      await world.run('start', 'notes');
-      await world.run('send', 'notes', 'writer', 'P1', 'A note, please.');
-      await eventually(
-        'the turn has failed',
-        async () => (await world.run('status', 'notes')).out.includes('policy-denied in turn 1'),
-        patienceMs,
-      );
-      server.interrupt();
-      expect((await server.ended).code).toBe(0);
-    },
-    2 * patienceMs,
-  );
+  test('that was let run as processes once is refused by a server that was not told so', async () => {
+    const world = await worldWith(sealed);
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    await world.run('init', file, '--allow-process');
+    const server = world.begin('serve', '--port', '0');
+    await printed(server, 'listens on');
+    await world.run('start', 'notes');
+    await world.run('send', 'notes', 'writer', 'P1', 'A note, please.');
+    await eventually('the turn has failed', async () =>
+      (await world.run('status', 'notes')).out.includes('policy-denied in turn 1'),
+    );
+    server.interrupt();
+    expect((await server.ended).code).toBe(0);
+  });
 
   test('is allowed its directory and its image, which is said and kept with the project', async () => {
     const world = await worldWith(sealed);
@@ -100,20 +93,16 @@ describe('a file of my own', () => {
     expect(existsSync(join(world.root, 'projects/greedy/grant.json'))).toBe(false);
   });
 
-  test(
-    'says where it is served',
-    async () => {
-      const world = await worldWith('backends: [docker, process]\n');
-      const port = await freePort();
-      const served = `${notesProject('notes')}observability: { http: { host: 127.0.0.1, port: ${String(port)} } }\n`;
-      const up = world.begin('up', await world.write('notes.yaml', served));
-      await eventually('it serves', () => up.out.includes('listens on'), patienceMs);
-      expect(up.out).toContain(`Suzumio listens on http://127.0.0.1:${String(port)} `);
-      up.interrupt();
-      expect((await up.ended).code).toBe(0);
-    },
-    2 * patienceMs,
-  );
+  test('says where it is served', async () => {
+    const world = await worldWith('backends: [docker, process]\n');
+    const port = await freePort();
+    const served = `${notesProject('notes')}observability: { http: { host: 127.0.0.1, port: ${String(port)} } }\n`;
+    const up = world.begin('up', await world.write('notes.yaml', served));
+    await printed(up, 'listens on');
+    expect(up.out).toContain(`Suzumio listens on http://127.0.0.1:${String(port)} `);
+    up.interrupt();
+    expect((await up.ended).code).toBe(0);
+  });
 });
 
 describe('policy', () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { replyAnswer } from '@suzumio/contract/model/reply';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
@@ -6,9 +6,6 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { beginTurn } from '../../services/api/test/support/play.js';
 import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 let world: CliWorld;

@@ -5,7 +5,7 @@ import { projectEvent } from '@suzumio/contract/model/event';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -13,168 +13,142 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const patienceMs = 60_000;
-
 describe('up', () => {
-  test(
-    'makes a project, starts it and follows it; the other commands find it; Ctrl-C stops it',
-    async () => {
-      const file = await world.write('notes.yaml', notesProject('notes'));
-      const up = world.begin('up', file, '--port', '0');
-      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
-      expect(up.out).toMatch(/^Suzumio listens on http:\/\/127\.0\.0\.1:\d+ /);
-      expect(up.out).toContain('without any isolation: its file asks for it');
+  test('makes a project, starts it and follows it; the other commands find it; Ctrl-C stops it', async () => {
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    const up = world.begin('up', file, '--port', '0');
+    await printed(up, 'started');
+    expect(up.out).toMatch(/^Suzumio listens on http:\/\/127\.0\.0\.1:\d+ /);
+    expect(up.out).toContain('without any isolation: its file asks for it');
 
-      const sent = await world.run('send', 'notes', 'writer', 'p2', 'A', 'note,', 'please.');
-      expect(sent).toMatchObject({
-        code: 0,
-        out: expect.stringMatching(/^Sent to writer as msg_\w+, unread by writer\.\nnext: suzumio watch notes\n$/),
-      });
-      await eventually('the report is submitted', () => up.out.includes('turn 1 done'), patienceMs);
-      const lines = up.out.split('\n').map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, '').trimEnd());
-      expect(lines).toEqual(
-        expect.arrayContaining([
-          'user -> writer    P2  "A note, please."',
-          expect.stringMatching(/^writer {12}turn 1 started {3}\(process, [\d.]+ m?s after the message\)$/),
-          expect.stringMatching(/^writer {12}published note\.md {3}7 B {2}sha256 [0-9a-f]{4}…$/),
-          'writer            submitted the report (version 1)',
-        ]),
-      );
+    const sent = await world.run('send', 'notes', 'writer', 'p2', 'A', 'note,', 'please.');
+    expect(sent).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^Sent to writer as msg_\w+, unread by writer\.\nnext: suzumio watch notes\n$/),
+    });
+    await printed(up, 'turn 1 done');
+    const lines = up.out.split('\n').map((line) => line.replace(/^\d\d:\d\d:\d\d {2}/, '').trimEnd());
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        'user -> writer    P2  "A note, please."',
+        expect.stringMatching(/^writer {12}turn 1 started {3}\(process, [\d.]+ m?s after the message\)$/),
+        expect.stringMatching(/^writer {12}published note\.md {3}7 B {2}sha256 [0-9a-f]{4}…$/),
+        'writer            submitted the report (version 1)',
+      ]),
+    );
 
-      expect((await world.run('status', 'notes')).out).toContain('notes   submitted, waits for you');
-      expect(await world.run('report', 'notes')).toMatchObject({ code: 0, out: '# Note 1\n' });
-      expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('artifacts.publish');
-      expect(await world.run('start', 'notes')).toMatchObject({
-        code: 3,
-        err: expect.stringMatching(
-          /^The project is submitted, so "start" is refused: .*\nnext: suzumio status notes\n$/,
-        ),
-      });
-      const changes = await world.run('request-changes', 'notes', 'writer', 'Another', 'one.');
-      expect(changes.out).toMatch(/^Sent to writer as msg_\w+; notes is running again\.\n/);
-      await eventually('the second report', () => up.out.includes('turn 2 done'), patienceMs);
-      expect(await world.run('approve', 'notes')).toMatchObject({
-        code: 0,
-        out: 'notes is completed: version 2 of the report is approved.\nnext: suzumio report notes\n',
-      });
-      const watched = await world.run('watch', 'notes', '--json', '--limit', '3');
-      expect(
-        watched.out
-          .trim()
-          .split('\n')
-          .map((line) => (JSON.parse(line) as { type: string }).type)
-          .at(-1),
-      ).toBe('project.completed');
-
-      expect(await world.run('serve', '--port', '0')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('is being served already'),
-      });
-      expect(await world.run('send', 'notes', 'wirter', 'P1', 'x')).toMatchObject({
-        code: 3,
-        err: expect.stringContaining('"wirter"'),
-      });
-      expect(await world.run('start', 'noets')).toMatchObject({
-        code: 3,
-        err: expect.stringContaining('did you mean notes?'),
-      });
-
-      up.interrupt();
-      expect(await up.ended).toMatchObject({ code: 0, err: '' });
-      expect(existsSync(join(world.root, 'server.json'))).toBe(false);
-      expect((await world.run('status', 'notes')).out).toContain('completed');
-    },
-    2 * patienceMs,
-  );
-
-  test(
-    'ends turns that run at a second Ctrl-C, and the next start goes on with them',
-    async () => {
-      const hanging = notesProject('notes').replace('- fail: { exit: 3 }', '- hang: true');
-      const up = world.begin('up', await world.write('notes.yaml', hanging), '--port', '0');
-      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
-      await world.run('send', 'notes', 'writer', 'P2', 'Please fail: hang.');
-      await eventually('the turn runs', () => up.out.includes('turn 1 started'), patienceMs);
-      up.interrupt();
-      await eventually('it is about to stop', () => up.out.includes('Ctrl-C again ends them now'), patienceMs);
-      up.insist();
-      expect(await up.ended).toMatchObject({ code: 0, err: '' });
-      expect(up.out).toContain('Ending them now. They go on after the next start.');
-      expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('worker-shutdown');
-    },
-    patienceMs,
-  );
-
-  test(
-    'goes on with a project that is there, through a server that runs',
-    async () => {
-      const file = await world.write('notes.yaml', notesProject('notes'));
-      await world.run('init', file);
-      const server = world.begin('serve', '--port', '0', '--allow-process');
-      await eventually('it serves', () => server.out.includes('next: suzumio init FILE'), patienceMs);
-      const other = notesProject('notes').replace(
-        'prompt: Write.',
-        'prompt: Sing., team: x, env: { DB_PASSWORD: new }',
-      );
-      const up = world.begin('up', await world.write('other.yaml', other));
-      await eventually('the project runs', () => up.out.includes('started'), patienceMs);
-      expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
-      expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
-
-      await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
-      await eventually('the turn fails', () => up.out.includes('mail kept'), patienceMs);
-      expect(up.out).toContain('next: suzumio agents retry notes writer');
-      expect((await world.run('status', 'notes')).out).toContain('writer  failed   non-zero-exit in turn 1, attempt 1');
-      expect(await world.run('agents', 'retry', 'notes', 'writer')).toMatchObject({
-        code: 0,
-        out: expect.stringContaining('Turn 1 of writer is queued again.'),
-      });
-      await eventually('it is queued again', () => up.out.includes('queued again'), patienceMs);
-      const stopped = await world.run('stop', 'notes', '--now');
-      expect(stopped).toMatchObject({
-        code: 0,
-        out: 'notes is stopped. Mail is kept.\nnext: suzumio start notes\n      suzumio inbox notes --undelivered\n',
-      });
-      expect((await world.run('send', 'notes', 'reader', 'P1', 'hello')).out).toContain(
-        'notes is stopped: mail waits until it runs.',
-      );
-
-      up.interrupt();
-      server.interrupt();
-      expect([(await up.ended).code, (await server.ended).code]).toEqual([0, 0]);
-      const log = readFileSync(join(world.root, 'logs', 'serve.log'), 'utf8')
+    expect((await world.run('status', 'notes')).out).toContain('notes   submitted, waits for you');
+    expect(await world.run('report', 'notes')).toMatchObject({ code: 0, out: '# Note 1\n' });
+    expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('artifacts.publish');
+    expect(await world.run('start', 'notes')).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/^The project is submitted, so "start" is refused: .*\nnext: suzumio status notes\n$/),
+    });
+    const changes = await world.run('request-changes', 'notes', 'writer', 'Another', 'one.');
+    expect(changes.out).toMatch(/^Sent to writer as msg_\w+; notes is running again\.\n/);
+    await printed(up, 'turn 2 done');
+    expect(await world.run('approve', 'notes')).toMatchObject({
+      code: 0,
+      out: 'notes is completed: version 2 of the report is approved.\nnext: suzumio report notes\n',
+    });
+    const watched = await world.run('watch', 'notes', '--json', '--limit', '3');
+    expect(
+      watched.out
         .trim()
-        .split('\n');
-      expect(log.every((line) => 'level' in (JSON.parse(line) as object))).toBe(true);
-    },
-    2 * patienceMs,
-  );
+        .split('\n')
+        .map((line) => (JSON.parse(line) as { type: string }).type)
+        .at(-1),
+    ).toBe('project.completed');
 
-  test(
-    'tells of a value of env that has changed, without the value',
-    async () => {
-      const withPassword = notesProject('notes').replace(
-        'prompt: Read.',
-        'prompt: Read., env: { DB_PASSWORD: "${DB}" }',
-      );
-      const file = await world.write('notes.yaml', withPassword);
-      const upWith = async (password: string) => {
-        world.setEnvironment({ DB: password });
-        const up = world.begin('up', file, '--port', '0');
-        await eventually('it is followed', () => up.out.includes('started'), patienceMs);
-        up.interrupt();
-        const { code, out, err } = await up.ended;
-        expect([code, err, out.includes('hunter')]).toEqual([0, '', false]);
-        return out;
-      };
-      await upWith('hunter2');
-      expect(await upWith('hunter2')).not.toContain('another version');
-      const out = await upWith('hunter3');
-      expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
-      expect(out).toContain('give the file another name, or delete the project first');
-    },
-    2 * patienceMs,
-  );
+    expect(await world.run('serve', '--port', '0')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('is being served already'),
+    });
+    expect(await world.run('send', 'notes', 'wirter', 'P1', 'x')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('"wirter"'),
+    });
+    expect(await world.run('start', 'noets')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('did you mean notes?'),
+    });
+
+    up.interrupt();
+    expect(await up.ended).toMatchObject({ code: 0, err: '' });
+    expect(existsSync(join(world.root, 'server.json'))).toBe(false);
+    expect((await world.run('status', 'notes')).out).toContain('completed');
+  });
+
+  test('ends turns that run at a second Ctrl-C, and the next start goes on with them', async () => {
+    const hanging = notesProject('notes').replace('- fail: { exit: 3 }', '- hang: true');
+    const up = world.begin('up', await world.write('notes.yaml', hanging), '--port', '0');
+    await printed(up, 'started');
+    await world.run('send', 'notes', 'writer', 'P2', 'Please fail: hang.');
+    await printed(up, 'turn 1 started');
+    up.interrupt();
+    await printed(up, 'Ctrl-C again ends them now');
+    up.insist();
+    expect(await up.ended).toMatchObject({ code: 0, err: '' });
+    expect(up.out).toContain('Ending them now. They go on after the next start.');
+    expect((await world.run('turns', 'show', 'notes', 'writer:1')).out).toContain('worker-shutdown');
+  });
+
+  test('goes on with a project that is there, through a server that runs', async () => {
+    const file = await world.write('notes.yaml', notesProject('notes'));
+    await world.run('init', file);
+    const server = world.begin('serve', '--port', '0', '--allow-process');
+    await printed(server, 'next: suzumio init FILE');
+    const other = notesProject('notes').replace('prompt: Write.', 'prompt: Sing., team: x, env: { DB_PASSWORD: new }');
+    const up = world.begin('up', await world.write('other.yaml', other));
+    await printed(up, 'started');
+    expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
+    expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
+
+    await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
+    await printed(up, 'mail kept');
+    expect(up.out).toContain('next: suzumio agents retry notes writer');
+    expect((await world.run('status', 'notes')).out).toContain('writer  failed   non-zero-exit in turn 1, attempt 1');
+    expect(await world.run('agents', 'retry', 'notes', 'writer')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('Turn 1 of writer is queued again.'),
+    });
+    await printed(up, 'queued again');
+    const stopped = await world.run('stop', 'notes', '--now');
+    expect(stopped).toMatchObject({
+      code: 0,
+      out: 'notes is stopped. Mail is kept.\nnext: suzumio start notes\n      suzumio inbox notes --undelivered\n',
+    });
+    expect((await world.run('send', 'notes', 'reader', 'P1', 'hello')).out).toContain(
+      'notes is stopped: mail waits until it runs.',
+    );
+
+    up.interrupt();
+    server.interrupt();
+    expect([(await up.ended).code, (await server.ended).code]).toEqual([0, 0]);
+    const log = readFileSync(join(world.root, 'logs', 'serve.log'), 'utf8')
+      .trim()
+      .split('\n');
+    expect(log.every((line) => 'level' in (JSON.parse(line) as object))).toBe(true);
+  });
+
+  test('tells of a value of env that has changed, without the value', async () => {
+    const withPassword = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { DB_PASSWORD: "${DB}" }');
+    const file = await world.write('notes.yaml', withPassword);
+    const upWith = async (password: string) => {
+      world.setEnvironment({ DB: password });
+      const up = world.begin('up', file, '--port', '0');
+      await printed(up, 'started');
+      up.interrupt();
+      const { code, out, err } = await up.ended;
+      expect([code, err, out.includes('hunter')]).toEqual([0, '', false]);
+      return out;
+    };
+    await upWith('hunter2');
+    expect(await upWith('hunter2')).not.toContain('another version');
+    const out = await upWith('hunter3');
+    expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
+    expect(out).toContain('give the file another name, or delete the project first');
+  });
 
   describe('with a server elsewhere', () => {
     let there: TestApi;
@@ -188,7 +162,7 @@ describe('up', () => {
 
     test('makes the project there, starts and follows it, and leaves nothing here', async () => {
       const up = world.begin('up', file);
-      await eventually('up follows the project', () => up.out.includes('started'), patienceMs);
+      await printed(up, 'started');
       expect(up.out).toContain(`Using the server that runs at ${there.url}.\nnext: suzumio send notes writer P1`);
       expect((await there.get('/api/projects/notes')).json).toMatchObject({ project: { status: 'running' } });
       up.interrupt();
@@ -196,33 +170,33 @@ describe('up', () => {
       expect(existsSync(world.root)).toBe(false);
 
       const followers = async () => (await there.metrics.sseClients.get()).values[0]?.value ?? 0;
-      await eventually('nobody follows it', async () => (await followers()) === 0, patienceMs);
+      await eventually('nobody follows it', async () => (await followers()) === 0);
       const watch = world.begin('watch', 'notes', '--limit', '0');
-      await eventually('it is followed', async () => (await followers()) === 1, patienceMs);
+      await eventually('it is followed', async () => (await followers()) === 1);
       await there.post('/api/projects/notes/messages', { recipient: 'reader', body: 'Only now.' });
-      await eventually('it is shown', () => watch.out.includes('Only now.'), patienceMs);
+      await printed(watch, 'Only now.');
       expect(watch.out.trim().split('\n')).toEqual([expect.stringContaining('user -> reader')]);
       watch.interrupt();
       await watch.ended;
 
       const again = world.begin('up', file);
-      await eventually('it goes on', () => again.out.includes('started'), patienceMs);
+      await printed(again, 'started');
       expect(again.out).not.toContain('another version');
       again.interrupt();
       await again.ended;
       const other = world.begin('up', await world.write('o.yaml', notesProject('notes').replace('A note', 'Changed')));
-      await eventually('it goes on', () => other.out.includes('started'), patienceMs);
+      await printed(other, 'started');
       expect(other.out).toContain('notes was made from another version of this file');
       other.interrupt();
       await other.ended;
       const given = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { MODE: fast }');
       const unseen = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
-      await eventually('it is made', () => unseen.out.includes('started'), patienceMs);
+      await printed(unseen, 'started');
       expect(unseen.out).not.toContain('values of env');
       unseen.interrupt();
       await unseen.ended;
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
-      await eventually('it goes on', () => more.out.includes('started'), patienceMs);
+      await printed(more, 'started');
       expect(more.out).toContain('given keeps the values of env that it was made with: those of a server elsewhere');
       more.interrupt();
       await more.ended;
@@ -243,7 +217,7 @@ describe('up', () => {
 
   test('prints events, and nothing else, with --json', async () => {
     const up = world.begin('up', await world.write('notes.yaml', notesProject('notes')), '--port', '0', '--json');
-    await eventually('the project runs', () => up.out.includes('project.started'), patienceMs);
+    await printed(up, 'project.started');
     const lines = up.out.trimEnd().split('\n');
     expect(lines.map((line) => projectEvent.parse(JSON.parse(line)).type)).toContain('project.started');
     up.interrupt();
@@ -258,19 +232,15 @@ describe('up', () => {
   });
 });
 
-test(
-  'serve shows Prometheus what it does, where it is asked to, and nowhere else',
-  async () => {
-    const serve = world.begin('serve', '--port', '0', '--metrics-port', '0');
-    await eventually('it listens', () => serve.out.includes('next:'), patienceMs);
-    const url = /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(serve.out)?.[1] ?? '';
-    const metrics = await (await fetch(url)).text();
-    expect(metrics).toMatch(/^suzumio_worker_ready\{service="suzumio"\} [01]$/m);
-    expect(metrics).toMatch(/^process_resident_memory_bytes/m);
-    expect((await fetch(new URL('/healthz', url))).status).toBe(200);
-    serve.interrupt();
-    expect(await serve.ended).toMatchObject({ code: 0 });
-    await expect(fetch(url)).rejects.toThrow();
-  },
-  patienceMs,
-);
+test('serve shows Prometheus what it does, where it is asked to, and nowhere else', async () => {
+  const serve = world.begin('serve', '--port', '0', '--metrics-port', '0');
+  await printed(serve, 'next:');
+  const url = /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(serve.out)?.[1] ?? '';
+  const metrics = await (await fetch(url)).text();
+  expect(metrics).toMatch(/^suzumio_worker_ready\{service="suzumio"\} [01]$/m);
+  expect(metrics).toMatch(/^process_resident_memory_bytes/m);
+  expect((await fetch(new URL('/healthz', url))).status).toBe(200);
+  serve.interrupt();
+  expect(await serve.ended).toMatchObject({ code: 0 });
+  await expect(fetch(url)).rejects.toThrow();
+});

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { submit } from '../../services/api/test/support/play.js';
 import { testApi } from '../../services/api/test/support/api.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let world: CliWorld;
 beforeEach(async () => {

@@ -1,13 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { teamYaml } from '../../test/support/cell.js';
 import { type ReverseProxy, startReverseProxy } from '../../test/support/reverse-proxy.js';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const projects = 40;
 

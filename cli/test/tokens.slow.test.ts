@@ -2,8 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -11,7 +10,6 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
-const patienceMs = 60_000;
 const create = async (...args: string[]) => {
   const { code, out, err } = await world.run('tokens', 'create', ...args);
   expect({ code, out }).toEqual({ code: 0, out: expect.stringMatching(/^szm_[\w-]{43}\n$/) });
@@ -21,7 +19,7 @@ const create = async (...args: string[]) => {
 async function serving(environment: Record<string, string> = {}) {
   world.setEnvironment(environment);
   const server = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => server.out.includes('next: '), patienceMs);
+  await printed(server, 'next: ');
   const url = /listens on (\S+)/.exec(server.out)?.[1] ?? '';
   const ask = async (token: string | undefined, path = '/api/projects') =>
     (await fetch(`${url}${path}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })).status;
@@ -107,101 +105,89 @@ test('the commands of docs/access.md do what it says', async () => {
 });
 
 describe('with a server running', () => {
-  test(
-    'tokens are good as soon as they are made, and bad as soon as they are revoked, also the last administrator’s',
-    async () => {
-      await world.run('init', await world.write('notes.yaml', notesProject('notes')));
-      const { ask, stop } = await serving();
-      try {
-        const { secret } = await create('ci', '--scope', 'read', '--project', 'notes');
-        expect(await ask(secret, '/api/projects/notes')).toBe(200);
-        expect(await ask(secret, '/api/tokens')).toBe(403);
-        expect((await world.run('tokens', 'audit')).out).toMatch(/ci +forbidden +- +GET +\/api\/tokens/);
-        await world.run('tokens', 'revoke', 'ci');
-        expect(await ask(secret)).toBe(401);
+  test('tokens are good as soon as they are made, and bad as soon as they are revoked, also the last administrator’s', async () => {
+    await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+    const { ask, stop } = await serving();
+    try {
+      const { secret } = await create('ci', '--scope', 'read', '--project', 'notes');
+      expect(await ask(secret, '/api/projects/notes')).toBe(200);
+      expect(await ask(secret, '/api/tokens')).toBe(403);
+      expect((await world.run('tokens', 'audit')).out).toMatch(/ci +forbidden +- +GET +\/api\/tokens/);
+      await world.run('tokens', 'revoke', 'ci');
+      expect(await ask(secret)).toBe(401);
 
-        const revoked = await world.run('tokens', 'revoke', 'admin');
-        expect(revoked.out).toContain('remove admin.token from the data directory');
-        expect(await world.run('status', 'notes')).toMatchObject({
-          code: 3,
-          err: expect.stringContaining('SUZUMIO_TOKEN'),
-        });
-        const rescue = await create('rescue', '--scope', 'admin');
-        world.setEnvironment({ SUZUMIO_TOKEN: rescue.secret });
-        expect((await world.run('status', 'notes')).code).toBe(0);
-        world.setEnvironment({});
-      } finally {
-        expect((await stop()).code).toBe(0);
-      }
-      // A revoked administrator stays revoked; one of a new file is a new one.
-      const second = await serving();
-      try {
-        expect((await world.run('status', 'notes')).code).toBe(3);
-      } finally {
-        await second.stop();
-      }
-      await rm(join(world.root, 'admin.token'));
-      const third = await serving();
-      try {
-        expect((await world.run('status', 'notes')).code).toBe(0);
-      } finally {
-        await third.stop();
-      }
-    },
-    2 * patienceMs,
-  );
-
-  test(
-    'asked by its address, an administrator’s token makes others',
-    async () => {
-      const { url, stop } = await serving();
-      try {
-        const token = (await readFile(join(world.root, 'admin.token'), 'utf8')).trim();
-        world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: token });
-        const { secret } = await create('far', '--scope', 'read', '--expires', '1h');
-        expect(JSON.parse((await world.run('tokens', 'list', '--json')).out)).toMatchObject([
-          { name: 'worker', scope: 'worker', createdBy: 'system' },
-          { name: 'admin', scope: 'admin' },
-          { name: 'far', createdBy: 'admin' },
-        ]);
-        world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: secret });
-        expect(await world.run('tokens', 'list')).toMatchObject({
-          code: 3,
-          err: expect.stringContaining('has the scope read; this needs admin'),
-        });
-        world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: token });
-        expect((await world.run('tokens', 'audit', '--limit', '1')).out).toMatch(/far +forbidden/);
-        expect((await world.run('tokens', 'revoke', 'far')).code).toBe(0);
-      } finally {
-        await stop();
-      }
-    },
-    2 * patienceMs,
-  );
-
-  test(
-    'without tokens it says so, again and again, and listens on loopback only',
-    async () => {
-      const { ask, stop } = await serving({ SUZUMIO_AUTH: 'off' });
-      let ended;
-      try {
-        expect(await ask(undefined)).toBe(200);
-        expect(await ask('wrong')).toBe(401);
-        expect((await world.run('status')).err).toContain('WARNING: SUZUMIO_AUTH is off');
-      } finally {
-        ended = await stop();
-      }
-      expect(ended.err).toContain('WARNING: SUZUMIO_AUTH is off');
-      expect(await world.run('serve', '--host', '0.0.0.0', '--port', '0')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('listens on loopback only, not on 0.0.0.0'),
+      const revoked = await world.run('tokens', 'revoke', 'admin');
+      expect(revoked.out).toContain('remove admin.token from the data directory');
+      expect(await world.run('status', 'notes')).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('SUZUMIO_TOKEN'),
       });
-      world.setEnvironment({ SUZUMIO_AUTH: 'of' });
-      expect(await world.run('serve', '--port', '0')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('SUZUMIO_AUTH'),
+      const rescue = await create('rescue', '--scope', 'admin');
+      world.setEnvironment({ SUZUMIO_TOKEN: rescue.secret });
+      expect((await world.run('status', 'notes')).code).toBe(0);
+      world.setEnvironment({});
+    } finally {
+      expect((await stop()).code).toBe(0);
+    }
+    // A revoked administrator stays revoked; one of a new file is a new one.
+    const second = await serving();
+    try {
+      expect((await world.run('status', 'notes')).code).toBe(3);
+    } finally {
+      await second.stop();
+    }
+    await rm(join(world.root, 'admin.token'));
+    const third = await serving();
+    try {
+      expect((await world.run('status', 'notes')).code).toBe(0);
+    } finally {
+      await third.stop();
+    }
+  });
+
+  test('asked by its address, an administrator’s token makes others', async () => {
+    const { url, stop } = await serving();
+    try {
+      const token = (await readFile(join(world.root, 'admin.token'), 'utf8')).trim();
+      world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: token });
+      const { secret } = await create('far', '--scope', 'read', '--expires', '1h');
+      expect(JSON.parse((await world.run('tokens', 'list', '--json')).out)).toMatchObject([
+        { name: 'worker', scope: 'worker', createdBy: 'system' },
+        { name: 'admin', scope: 'admin' },
+        { name: 'far', createdBy: 'admin' },
+      ]);
+      world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: secret });
+      expect(await world.run('tokens', 'list')).toMatchObject({
+        code: 3,
+        err: expect.stringContaining('has the scope read; this needs admin'),
       });
-    },
-    2 * patienceMs,
-  );
+      world.setEnvironment({ SUZUMIO_URL: url, SUZUMIO_TOKEN: token });
+      expect((await world.run('tokens', 'audit', '--limit', '1')).out).toMatch(/far +forbidden/);
+      expect((await world.run('tokens', 'revoke', 'far')).code).toBe(0);
+    } finally {
+      await stop();
+    }
+  });
+
+  test('without tokens it says so, again and again, and listens on loopback only', async () => {
+    const { ask, stop } = await serving({ SUZUMIO_AUTH: 'off' });
+    let ended;
+    try {
+      expect(await ask(undefined)).toBe(200);
+      expect(await ask('wrong')).toBe(401);
+      expect((await world.run('status')).err).toContain('WARNING: SUZUMIO_AUTH is off');
+    } finally {
+      ended = await stop();
+    }
+    expect(ended.err).toContain('WARNING: SUZUMIO_AUTH is off');
+    expect(await world.run('serve', '--host', '0.0.0.0', '--port', '0')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('listens on loopback only, not on 0.0.0.0'),
+    });
+    world.setEnvironment({ SUZUMIO_AUTH: 'of' });
+    expect(await world.run('serve', '--port', '0')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('SUZUMIO_AUTH'),
+    });
+  });
 });

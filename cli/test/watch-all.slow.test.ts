@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
+import { type CliWorld, createCliWorld, printed } from './support/cli.js';
 
 let api: TestApi;
 let world: CliWorld;
@@ -25,14 +21,14 @@ test('follows all projects, those that come later too, and says which are gone',
   await api.post('/api/projects', { file: file('south') });
   const all = world.begin('watch', '--all', '--limit', '1');
   const some = world.begin('watch', '--all', '--label', 'area=north', '--type', 'message.created', '--json');
-  await eventually('it shows what was last', () => all.out.includes('initialized'), 30_000);
+  await printed(all, 'initialized');
   await world.run('send', 'south', 'ada', 'P1', 'From the south.');
   await world.run('send', 'north', 'ada', 'P1', 'From the north.');
   await api.post('/api/projects', { file: file('west') });
-  await eventually('it tells of a new one', () => all.out.includes('\nwest '), 30_000);
+  await printed(all, '\nwest ');
   await world.run('delete', 'south', '--yes');
-  await eventually('it tells of a deletion', () => all.out.includes('-- south was deleted'), 30_000);
-  await eventually('the other has its mail', () => some.out.includes('From the north.'), 30_000);
+  await printed(all, '-- south was deleted');
+  await printed(some, 'From the north.');
   all.interrupt();
   some.interrupt();
   await Promise.all([all.ended, some.ended]);

@@ -2,14 +2,11 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ContentStore, hashOf } from '@suzumio/store/content/content-store';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, leaveFiles } from '../../services/api/test/support/play.js';
 import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const execute = promisify(execFile);
 

@@ -4,14 +4,12 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileS
 import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { directoryManifest, type DirectoryManifest, maxDirectoryEntries } from '@suzumio/protocol/artifacts';
 import { freePort } from '../../test/support/free-port.js';
 import { bundled } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
-
-jest.setTimeout(60_000);
 
 const files = bundled();
 let place: TurnPlace;

@@ -50,7 +50,7 @@ async function start(program: string, args: string[], port: number): Promise<voi
       ({ ok }) => ok,
       () => false,
     );
-  await eventually(`${program} answers`, healthy, 30_000);
+  await eventually(`${program} answers`, healthy);
 }
 
 const { resolve } = createRequire(import.meta.url);

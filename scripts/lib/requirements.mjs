@@ -88,11 +88,12 @@ const requirements = [
 /**
  * Provides what the tests need where that is possible (on Debian, as root).
  *
+ * @param wanted the names of what is needed
  * @returns the names of what is missing, whose suites are to be skipped: none with `CI=true`, which throws instead.
  */
-export async function provideRequirements() {
+export async function provideRequirements(wanted = requirements.map(({ name }) => name)) {
   const missing = [];
-  for (const requirement of requirements) {
+  for (const requirement of requirements.filter(({ name }) => wanted.includes(name))) {
     const { name, title, byHand, present } = requirement;
     const problem = (await present()) ? undefined : await tryToProvide(requirement);
     console.log(`    ${title}: ${problem === undefined ? 'yes' : `MISSING (${problem})\n      ${byHand}`}`);
@@ -100,7 +101,7 @@ export async function provideRequirements() {
   }
   if (missing.length > 0) {
     if (process.env.CI === 'true') throw new Error('with CI=true nothing is skipped');
-    console.log(`    SKIPPED: tests that need ${missing.join(' or ')}`);
+    console.log(`    SKIPPED: what needs ${missing.join(' or ')}`);
   }
   return missing;
 }

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openApiDocument } from '../../services/api/src/openapi/document.js';
 import { brokenInvariants, openProject } from '../support/project.js';
@@ -13,8 +13,6 @@ import { type RawAnswer, talk } from './support/raw-http.js';
 import { type Placeholders, type RequestCase, requestsTo, type Route, wireOf } from './support/request.js';
 import { projectFile, startWorld, type World } from './support/world.js';
 import { spoiledWire } from './support/wire.js';
-
-jest.setTimeout(600_000);
 
 const projects = ['fuzz', 'other'];
 const document = openApiDocument('0.0.0');
@@ -102,7 +100,7 @@ beforeAll(async () => {
   });
   const { id: artifact } = (await upload.json()) as { id: string };
   placeholders = { admin, artifact, turn: input.turn.id, worker: 'w', lease: 'l', tool: 't' };
-}, 120_000);
+});
 afterAll(() => world.close());
 
 let sent = 0;

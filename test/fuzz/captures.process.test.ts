@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { upload } from '../../services/turn-worker/src/workspace/content-exchange.js';
 import type { Content } from '../../services/turn-worker/src/workspace/read-file.js';
 import { WorkspaceThreads } from '../../services/turn-worker/src/workspace/workspace-threads.js';
@@ -15,8 +15,6 @@ import { type Workspace, Workspaces } from '../../services/turn-worker/src/works
 import { entriesOf, readSnapshot } from '../../shared/protocol/src/workspace-snapshot.js';
 import { casesOf } from './support/campaign.js';
 import { HostFiles, marker, namesOfHostFiles } from './support/host-files.js';
-
-jest.setTimeout(1_800_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const agents = 2;

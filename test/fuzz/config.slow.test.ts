@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { ConfigErrors } from '../../shared/core/src/config/config-problem.js';
@@ -13,8 +13,6 @@ import { sourceConfig } from '../../shared/core/src/config/source-schema.js';
 import { type Campaign, campaign, computedMs } from './support/campaign.js';
 import { type JsonSchema, valuesOf } from './support/json-schema.js';
 import { jsonOf, nastyText, spoiled, spoiledText } from './support/nasty.js';
-
-jest.setTimeout(600_000);
 
 /** A campaign against what runs in this process. */
 const inHere = <Case>(name: Campaign, cases: fc.Arbitrary<Case>, judge: (one: Case) => Promise<void> | void) =>

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import { encodeFrame, frameTypes, maxFramePayloadBytes } from '../../shared/protocol/src/stdio-frame-codec.js';
@@ -23,8 +23,6 @@ import { knownToTools, toolCallsOf } from './support/tool-calls.js';
 import { type Patient, vitalsArguments, Watch } from './support/vitals.js';
 import { spoiledWire } from './support/wire.js';
 import { startWorld, type World } from './support/world.js';
-
-jest.setTimeout(600_000);
 
 const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url));
 const sha256 = { sha256: { type: 'string' } };
@@ -90,7 +88,7 @@ beforeAll(async () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     children.push(child);
-    await eventually(`${name} serves`, async () => (await ready().catch(() => undefined)) !== undefined, 30_000);
+    await eventually(`${name} serves`, async () => (await ready().catch(() => undefined)) !== undefined);
     return {
       name,
       pid: child.pid,
@@ -108,7 +106,7 @@ beforeAll(async () => {
   const waiting = ['sh', '-c', 'while sleep 1; do :; done'];
   const shim = await start('the shim', [path('../../runner/dist/shim.mjs'), ...waiting], reached(at.shim));
   watch = new Watch(world.vitalsDirectory, [door, shim]);
-}, 180_000);
+});
 afterAll(async () => {
   await Promise.all(
     children.map(async (child) => {
@@ -120,7 +118,7 @@ afterAll(async () => {
   );
   await world.close();
   await rm(directory, { recursive: true, force: true });
-}, 60_000);
+});
 
 let sent = 0;
 beforeEach(() => {

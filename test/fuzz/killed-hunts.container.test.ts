@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { Sql } from '@suzumio/store/sqlite/sql';
@@ -19,8 +19,6 @@ import { casesOf } from './support/campaign.js';
 
 // The team of examples/bug-hunt, of which something is killed at any of its steps: it comes to the same as one that nobody
 // disturbs. FUZZ_CASES=350000 is every kind of kill at every step.
-
-jest.setTimeout(3_600_000);
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const huntsAtOnce = 5;
@@ -74,13 +72,13 @@ beforeAll(async () => {
     policy: { providers: [{ baseURL: server.baseURL, apiKeyEnv: 'MODEL_KEY' }], git: [repository] },
     leaseMs: 5_000,
   });
-}, 240_000);
+});
 afterAll(async () => {
   await stack.stop();
   await server.close();
   await engine?.close();
   rmSync(base, { recursive: true, force: true });
-}, 120_000);
+});
 
 function noteAsked(request: ModelRequest): void {
   const [, project = ''] = /^# Project (\S+)/.exec(String(request.body.messages[1]?.content)) ?? [];
@@ -122,15 +120,11 @@ async function start(name: string, by: Kill['by'], backend: 'docker' | 'process'
 
 async function submitted(name: string): Promise<void> {
   const status = 'SELECT status FROM projects';
-  await eventually(
-    `${name} is submitted`,
-    async () => {
-      await retryFailed(name);
-      const row = reading(name, (database) => database.get<{ status: string }>(status));
-      return row?.status === 'submitted';
-    },
-    boundMs,
-  ).catch((error: unknown) => {
+  await eventually(`${name} is submitted`, async () => {
+    await retryFailed(name);
+    const row = reading(name, (database) => database.get<{ status: string }>(status));
+    return row?.status === 'submitted';
+  }).catch((error: unknown) => {
     const tables = ['turns', 'turn_attempts', 'turn_captures', 'tool_calls'];
     const rows = reading(name, (database) => tables.map((table) => database.all(`SELECT * FROM ${table}`)));
     throw new Error(`${String(error)}\n${JSON.stringify(rows, undefined, 1)}\n${stack.logs().slice(-8_000)}`);
@@ -255,7 +249,7 @@ async function killService(project: string, victim: Victim, running: Running | u
     UNION SELECT 1 FROM projects WHERE status = 'submitted'`;
   if (victim === 'host' && running) {
     const isElsewhere = () => reading(project, (database) => database.get(elsewhere, { ...running })) !== undefined;
-    await eventually(`a turn of ${project} goes on elsewhere`, () => isElsewhere(), boundMs);
+    await eventually(`a turn of ${project} goes on elsewhere`, () => isElsewhere());
   }
   await service?.start();
 }

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { routesOf } from '../../services/api/test/support/routes.js';
@@ -32,8 +32,6 @@ import { type Placeholders, requestsTo, type Route, wireOf } from './support/req
 import { knownToTools, toolCallsOf } from './support/tool-calls.js';
 import { startWorld, type World } from './support/world.js';
 import { spoiledWire } from './support/wire.js';
-
-jest.setTimeout(600_000);
 
 const schema = (type: z.ZodType) => z.toJSONSchema(type, { io: 'input' }) as JsonSchema;
 const id = { type: 'string' };
@@ -104,7 +102,7 @@ beforeAll(async () => {
   world.forgive('fuzz');
   const token = { name: 'desk', scope: 'handler', project: 'fuzz', agents: ['desk'] };
   handler = ((await world.stack.api('POST', '/tokens', token)).body as { secret: string }).secret;
-}, 120_000);
+});
 afterAll(() => world.close());
 
 let sent = 0;

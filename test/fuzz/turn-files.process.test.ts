@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
 import { playTurn } from '../../runner/src/mock/play-turn.js';
@@ -21,8 +21,6 @@ import { entriesOf, readSnapshot, SnapshotInvalid } from '../../shared/protocol/
 import { type Campaign, campaign, computedMs } from './support/campaign.js';
 import { type JsonSchema, type Known, valuesOf } from './support/json-schema.js';
 import { jsonOf, nastyText, spoiled, spoiledBytes } from './support/nasty.js';
-
-jest.setTimeout(600_000);
 
 /** A campaign against what runs in this process. */
 const inHere = <Case>(name: Campaign, cases: fc.Arbitrary<Case>, judge: (one: Case) => Promise<void> | void) =>

@@ -24,6 +24,8 @@ export interface Finished {
 export const relay = (wait: string): string => `
 name: relay
 task: Pass on what comes in.
+# On a busy machine, leases run out that no kill has ended.
+turn: { maxAttempts: 20 }
 backend:
   docker: { keep: never }
   runner:

@@ -1,26 +1,55 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 
-/** Says that something hangs, not that the machine is busy; and less than the 25 s that a handler's claim waits. */
-const hangsMs = 20_000;
+/** Says that something hangs, not that the machine is busy; Jest's bound for a test leaves time to say so. */
+const hangsMs = 120_000;
+const shownWithinMs = 10_000;
+const mostShown = 4_000;
 const shortestPauseMs = 5;
 const longestPauseMs = 200;
 
+interface Waiting {
+  /** Returns what the failure is to print: the state of what was waited for, or its output. */
+  show?: (() => unknown) | undefined;
+}
+
+type Condition = () => boolean | Promise<boolean>;
+
 /**
- * Waits until `condition` holds, and fails with `what` when it does not within the bound. Looking takes little of the
- * machine from what is looked at: the pauses are longer than the looks, and become longer with the wait.
+ * Waits until `condition` holds. Fails when it hangs, with `what` and the last state; an error of `condition` fails at
+ * once. Looking takes little of the machine from what is looked at: the pauses are longer than the looks, and become
+ * longer with the wait.
  */
-export async function eventually(
-  what: string,
-  condition: () => boolean | Promise<boolean>,
-  withinMs = hangsMs,
-): Promise<void> {
+export const eventually = (what: string, condition: Condition, waiting: Waiting = {}): Promise<void> =>
+  heldWithin(hangsMs, what, condition, waiting);
+
+/** The same with another bound, for the tests of it. */
+export async function heldWithin(ms: number, what: string, condition: Condition, { show }: Waiting): Promise<void> {
   const started = performance.now();
-  for (;;) {
-    const looked = performance.now();
-    if (await condition()) return;
-    const now = performance.now();
-    if (now > started + withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
-    const pauseMs = Math.max((now - started) / 20, 4 * (now - looked), shortestPauseMs);
-    await sleep(Math.min(pauseMs, longestPauseMs));
+  const ended = new AbortController();
+  const over = sleep(ms, false, { signal: ended.signal }).catch(() => false);
+  try {
+    for (;;) {
+      const looked = performance.now();
+      // A condition that does not answer hangs, too.
+      if (await Promise.race([condition(), over])) return;
+      const now = performance.now();
+      if (now >= started + ms) throw new Error(`not within ${String(ms)} ms: ${what}${await shown(show)}`);
+      const pauseMs = Math.max((now - started) / 20, 4 * (now - looked), shortestPauseMs);
+      await sleep(Math.min(pauseMs, longestPauseMs));
+    }
+  } finally {
+    ended.abort();
   }
+}
+
+/** The beginning of a state, or the end of an output. */
+async function shown(show: Waiting['show']): Promise<string> {
+  if (!show) return '';
+  const ended = new AbortController();
+  const silent = sleep(shownWithinMs, 'nothing: it does not answer', { signal: ended.signal });
+  const state = await Promise.race([Promise.resolve().then(show), silent]).catch((error: unknown) => error);
+  ended.abort();
+  if (typeof state === 'string') return `; last seen:\n${state.slice(-mostShown)}`;
+  return `; last seen:\n${inspect(state, { depth: 6, breakLength: 120 }).slice(0, mostShown)}`;
 }

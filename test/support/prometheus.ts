@@ -47,15 +47,11 @@ export async function startPrometheus(configuration: string): Promise<TestPromet
   let failure: Error | undefined;
   server.once('error', (error) => (failure = error));
   try {
-    await eventually(
-      'Prometheus is ready',
-      async () => {
-        if (failure) throw failure;
-        if (server.exitCode !== null) throw new Error(`prometheus ended with exit code ${String(server.exitCode)}`);
-        return (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok ?? false;
-      },
-      30_000,
-    );
+    await eventually('Prometheus is ready', async () => {
+      if (failure) throw failure;
+      if (server.exitCode !== null) throw new Error(`prometheus ended with exit code ${String(server.exitCode)}`);
+      return (await fetch(`http://${address}/-/ready`).catch(() => undefined))?.ok ?? false;
+    });
   } catch (error) {
     await prometheus.stop();
     throw error;

@@ -65,7 +65,7 @@ export interface Stack {
   /** What workers show to the ToolHost. */
   workerToken(): string;
   /** Everything that the services wrote. */
-  logs(): string;
+  logs: () => string;
   stop(): Promise<void>;
 }
 
@@ -197,19 +197,22 @@ function serviceProcess(
     },
     stop: () => end('SIGTERM'),
     async start() {
+      let said = '';
       child = spawn(process.execPath, nodeArguments, {
         env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...environment },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
-      child.stdout?.pipe(log, { end: false });
-      child.stderr?.pipe(log, { end: false });
+      for (const output of [child.stdout, child.stderr]) {
+        output?.pipe(log, { end: false });
+        output?.on('data', (data) => (said = `${said}${String(data)}`.slice(-4_000)));
+      }
       await eventually(
         `${service} is ready`,
         async () => {
           if (!running()) throw new Error(`${service} ended with code ${String(child?.exitCode)}`);
           return (await fetch(`${healthUrl}/readyz`).catch(() => undefined))?.ok ?? false;
         },
-        60_000,
+        { show: () => said },
       );
     },
   };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CliContext, Output } from '@suzumio/cli/cli-context';
 import { runCli } from '@suzumio/cli/program';
+import { eventually } from '../../../test/support/poll.js';
 
 /** What a command left behind. */
 export interface CliResult {
@@ -20,6 +21,7 @@ export interface CliWorld {
   /** Begins a command that goes on until it is interrupted; `insist` does what a second Ctrl-C does. */
   begin(...args: string[]): {
     readonly out: string;
+    readonly err: string;
     interrupt(): void;
     insist(): void;
     readonly ended: Promise<CliResult>;
@@ -72,6 +74,9 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
       get out() {
         return out.text();
       },
+      get err() {
+        return err.text();
+      },
       interrupt: () => interruption.abort(),
       insist: () => insist?.(),
       ended: runCli(args, context).then((code) => ({ code, out: out.text(), err: err.text() })),
@@ -93,6 +98,12 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
     remove: () => rm(directory, { recursive: true, force: true }),
   };
 }
+
+/** Waits until a command has printed something. */
+export const printed = (command: { readonly out: string; readonly err: string }, text: string): Promise<void> =>
+  eventually(`it prints ${JSON.stringify(text)}`, () => command.out.includes(text), {
+    show: () => `${command.out}${command.err}`,
+  });
 
 function capture(terminal: boolean): Output & { text(): string } {
   let text = '';

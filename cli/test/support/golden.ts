@@ -113,12 +113,12 @@ async function steer(
   for (const answer of answers) {
     // On a line after the last answer's: that is shown in pieces, too, and may have what ends a question.
     const isQuestion = () => (handled === 0 ? /[:\]] $/ : /\n.*[:\]] $/).test(asked().slice(handled));
-    await eventually(`a question for the answer "${answer}"`, isQuestion, 20_000);
+    await eventually(`a question for the answer "${answer}"`, isQuestion, { show: asked });
     handled = asked().length;
     child.stdin.write(`${answer}\n`);
   }
   if (until === undefined) return;
-  await eventually(`it prints ${String(until)}`, () => until.test(asked()) || child.exitCode !== null, 60_000);
+  await eventually(`it prints ${String(until)}`, () => until.test(asked()) || child.exitCode !== null, { show: asked });
   if (mode === 'pipe') child.kill('SIGINT');
   else child.stdin.write('\x03');
 }

@@ -36,6 +36,8 @@ export interface World {
   until(agent: string, status: string, count?: number): Promise<void>;
   bodiesFrom(sender: string): Promise<string[]>;
   detail(turn: string): ReturnType<typeof findTurn>;
+  /** What a wait that hangs is to show. */
+  state: () => Promise<unknown>;
   close(): Promise<void>;
 }
 
@@ -65,6 +67,14 @@ export async function createWorld(config: Partial<ToolhostConfig> = {}): Promise
       `SELECT id, status, attempt, output_text AS text, failure_json ->> 'code' AS code FROM turns
        WHERE agent_id = '${agent}' ORDER BY number`,
     );
+  const state = async () => ({
+    project: await testing.rows(id, 'SELECT status FROM projects'),
+    agents: await testing.rows(id, 'SELECT id, state FROM agents'),
+    turns: await testing.rows(id, 'SELECT agent_id, number, status, attempt, failure_json FROM turns'),
+    attempts: await testing.rows(id, 'SELECT turn_id, number, status, worker FROM turn_attempts'),
+    said: said.slice(-10),
+    asked: proxy.seen.slice(-20),
+  });
   let store: Parameters<typeof findTurn>[0] | undefined;
   await testing.store(id, ({ reader }) => {
     store = reader;
@@ -87,7 +97,7 @@ export async function createWorld(config: Partial<ToolhostConfig> = {}): Promise
       await eventually(
         `${String(count)} turns of ${agent} are ${status}`,
         async () => (await turns(agent)).filter((turn) => turn.status === status).length >= count,
-        20_000,
+        { show: state },
       );
     },
     bodiesFrom: async (sender) =>
@@ -98,6 +108,7 @@ export async function createWorld(config: Partial<ToolhostConfig> = {}): Promise
       if (!store) throw new Error('the project is not open');
       return findTurn(store, turn);
     },
+    state,
     async close() {
       clearInterval(scheduler);
       await scheduling;

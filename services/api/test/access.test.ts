@@ -1,16 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { healthAnswer } from '@suzumio/contract/operations/service';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeAll(async () => {

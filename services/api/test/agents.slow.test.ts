@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { agentAnswer, resetAgentAnswer, retryAnswer } from '@suzumio/contract/operations/agents';
 import { cancelAnswer, toolCallListAnswer } from '@suzumio/contract/operations/turns';
 import { messageListAnswer } from '@suzumio/contract/operations/messages';
@@ -6,9 +6,6 @@ import { tickAnswer } from '@suzumio/contract/operations/projects';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, failTurn, playTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

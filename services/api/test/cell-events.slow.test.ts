@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Api, createApi } from '@suzumio/api';
 import { beginEpoch } from '@suzumio/store/projects/begin-epoch';
 import { Cell } from '@suzumio/store/cell/cell';
@@ -11,9 +11,6 @@ import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 import { type EventStream, openStream, type StreamedEvent } from './support/sse-client.js';
-
-// 200 databases, on machines that may be busy.
-jest.setTimeout(300_000);
 
 let api: TestApi;
 let opened: EventStream[] = [];

@@ -14,14 +14,11 @@ import { beginTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
 import { openStream } from './support/sse-client.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
-
 const path = '/api/projects/team';
 let api: TestApi;
 beforeEach(async () => {
   // Only hints: what is told in time is not owed to the poll.
-  api = await testApi({ events: { pollMs: 60_000 } });
+  api = await testApi({ events: { pollMs: 600_000 } });
   await api.create();
 });
 afterEach(() => api.close());

@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm, stat, unlink, writeFile } from 'node:fs/promises
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { entryListAnswer } from '@suzumio/contract/operations/artifacts';
 import { artifactView, messageView } from '@suzumio/contract/model/views';
 import { ContentStore } from '@suzumio/store/content/content-store';
@@ -15,9 +15,6 @@ import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publishDirectory } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 let id: string;

@@ -1,11 +1,8 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { messageListAnswer, postedMessage, postedReply } from '@suzumio/contract/operations/messages';
 import { assignedTask, taskListAnswer } from '@suzumio/contract/operations/tasks';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const yaml = `
 name: team

@@ -2,13 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { type TestApi, testApi } from './support/api.js';
 import { submit } from './support/play.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const page = await readFile(new URL('../../../docs/http-api.md', import.meta.url), 'utf8');
 const blocks = [...page.matchAll(/^```sh *(\w*)\n(.*?)^```/gms)].map(([, kind = '', script = '']) => ({

@@ -1,12 +1,9 @@
-import { afterEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { createApi } from '@suzumio/api';
 import { rawSocket } from '../../../test/support/raw-socket.js';
 import { defaultRateLimits } from '../src/rate-limiter.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 afterEach(() => api.close());
@@ -51,7 +48,7 @@ describe('how often a token may ask', () => {
 });
 
 test('an address that shows too many bad tokens is told to wait and leaves no more lines; good ones from there are good', async () => {
-  api = await testApi({ rateLimits: { ...none, failuresPerSecond: 5 } });
+  api = await testApi({ rateLimits: { ...none, failuresPerSecond: 1 } });
   const answers = await times(40, () => api.get('/api/projects', { token: `szm_${'x'.repeat(43)}` }));
   const statuses = codes(answers);
   expect(new Set(statuses)).toEqual(new Set([401, 429]));

@@ -8,14 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { teamYaml } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';
 import { freePort } from '../../../test/support/free-port.js';
 import { openStream } from './support/sse-client.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 let root: string;
@@ -56,11 +53,7 @@ function launch(environment: Record<string, string> = {}) {
 }
 
 async function ready(launched: ReturnType<typeof launch>) {
-  await eventually(
-    'the API is ready',
-    async () => (await ask(`http://127.0.0.1:${healthPort}/readyz`))?.ok ?? false,
-    40_000,
-  );
+  await eventually('the API is ready', async () => (await ask(`http://127.0.0.1:${healthPort}/readyz`))?.ok ?? false);
   return launched;
 }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProfileView } from '@suzumio/contract/model/profile';
 import { profileAnswer, profileListAnswer, profileMessageAnswer } from '@suzumio/contract/operations/profiles';
 import { standUpAnswer, teamAnswer } from '@suzumio/contract/operations/teams';
@@ -9,9 +9,6 @@ import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, submit } from './support/play.js';
 import { standingYaml } from './support/register-samples.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

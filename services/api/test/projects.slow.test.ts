@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentListAnswer } from '@suzumio/contract/operations/agents';
 import { createProjectAnswer, projectDetailAnswer, projectListAnswer } from '@suzumio/contract/operations/projects';
 import { projectConfig } from '@suzumio/contract/model/project-config';
@@ -9,9 +9,6 @@ import { teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeAll(async () => {

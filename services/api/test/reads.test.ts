@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { artifactListAnswer } from '@suzumio/contract/operations/artifacts';
 import { eventListAnswer } from '@suzumio/contract/operations/events';
 import { toolCallListAnswer, turnListAnswer } from '@suzumio/contract/operations/turns';
@@ -10,9 +10,6 @@ import { writeTurnLog } from '@suzumio/store/content/turn-logs';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, publish, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const path = '/api/projects/team';
 const content = Buffer.from([0, 255, ...Buffer.from('<script>alert(1)</script>')]);

@@ -1,12 +1,9 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { messageListAnswer, redeliveredMessage } from '@suzumio/contract/operations/messages';
 import { messageDetail } from '@suzumio/contract/model/views';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

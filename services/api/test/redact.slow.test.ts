@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { artifactListAnswer } from '@suzumio/contract/operations/artifacts';
 import { postedMessage, redactedAnswer } from '@suzumio/contract/operations/messages';
 import { artifactView, messageDetail } from '@suzumio/contract/model/views';
@@ -9,9 +9,6 @@ import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

@@ -1,14 +1,11 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { Cell } from '@suzumio/store/cell/cell';
 import { entryOf, teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 let workspaces: string;

@@ -12,9 +12,6 @@ import { type CallOptions, type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 import { openStream } from './support/sse-client.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
-
 let api: TestApi;
 beforeEach(async () => {
   api = await testApi({ events: { pollMs: 100 } });

@@ -1,11 +1,8 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectAnswer, requestChangesAnswer } from '@suzumio/contract/operations/projects';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

@@ -2,15 +2,12 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { artifactView } from '@suzumio/contract/model/views';
 import { maxContentBytes } from '@suzumio/store/content/content-store';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeAll(async () => {

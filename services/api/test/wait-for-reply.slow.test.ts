@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type Client, createClient } from '@suzumio/contract/client/client';
 import { untilReply } from '@suzumio/contract/client/until-reply';
 import { replyAnswer } from '@suzumio/contract/model/reply';
@@ -13,9 +13,6 @@ import type { TestApi } from './support/api.js';
 import { hintedApi } from './support/hinted-api.js';
 import { beginTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 let seen: { looks: number };

@@ -7,9 +7,6 @@ import { hintedApi } from './support/hinted-api.js';
 import { submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
-
 let api: TestApi;
 let seen: { looks: number };
 beforeEach(async () => {

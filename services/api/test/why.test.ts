@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type WhyAnswer, whyAnswer } from '@suzumio/contract/model/why';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -8,9 +8,6 @@ import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, failTurn } from './support/play.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 const leaving: (() => Promise<void>)[] = [];

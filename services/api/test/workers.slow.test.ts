@@ -1,13 +1,10 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type WorkerListAnswer, workerListAnswer } from '@suzumio/contract/operations/service';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { freePort } from '../../../test/support/free-port.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeEach(async () => {

@@ -1,4 +1,4 @@
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { redact } from '@suzumio/store/redaction/redact';
@@ -7,9 +7,6 @@ import { wipesDue } from '@suzumio/store/redaction/wipe';
 import { Sql } from '@suzumio/store/sqlite/sql';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
-
-// A thread and disks, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
 

@@ -20,6 +20,12 @@ export interface HandlerIdentity extends ApiIdentity {
   agents: readonly string[];
 }
 
+/** A turn that was granted, and until when its lease was granted with this answer. */
+export interface GrantedTurn {
+  turn: HandlerTurn;
+  leaseUntilMs: number;
+}
+
 type HandlerClaim = z.output<typeof handlerClaimRequest>;
 
 /** How often a waiting claim polls without a hint: hints may be lost, and back-offs pass without one. */
@@ -36,7 +42,7 @@ export async function claimForHandler(
   identity: HandlerIdentity,
   request: HandlerClaim,
   wait: ClaimWait,
-): Promise<HandlerTurn | undefined> {
+): Promise<GrantedTurn | undefined> {
   const { stores, catalog } = context.cell;
   const deadlineMs = performance.now() + request.waitMs;
   const { handler } = request;
@@ -48,10 +54,10 @@ export async function claimForHandler(
   });
   for (;;) {
     if (!catalog.tokens.stillGood(identity.tokenId)) throw rejected();
-    const turn = await stores.use(identity.project, (store) =>
+    const granted = await stores.use(identity.project, (store) =>
       claimNow(context, store, identity, request, agents, wait),
     );
-    if (turn) return turn;
+    if (granted) return granted;
     const leftMs = deadlineMs - performance.now();
     if (leftMs <= 0 || wait.over) return undefined;
     await wait.next(Math.min(leftMs, lookAgainMs));
@@ -93,31 +99,37 @@ async function claimNow(
   request: HandlerClaim,
   agents: readonly string[],
   wait: ClaimWait,
-): Promise<HandlerTurn | undefined> {
-  const claim = async (turn: string): Promise<HandlerTurn> => {
+): Promise<GrantedTurn | undefined> {
+  /** @returns undefined where another handler was first, its mail is gone, or this claim was granted another turn */
+  const claim = async (turn: string): Promise<GrantedTurn | undefined> => {
     const { claimId, handler, batch } = request;
     const claimant = { claimId, worker: handler, credential: identity.name, engine: externalEngine, batch };
-    const { granted } = await counted(context, async () => {
-      const result = await grant(context, store, turn, claimant);
-      return { granted: result, repeated: result.claimed.repeated };
-    });
-    return answer(context, store, granted);
-  };
-  const before = turnOfClaim(store.reader, request.claimId);
-  if (before !== undefined) {
-    if (!agents.includes(turnRow(store.reader, before).agent_id)) throw rejected();
-    return claim(before);
-  }
-  if (wait.over || context.cell.catalog.pause.current !== null) return undefined;
-  for (const turn of turnsForHandler(store.reader, { agents, nowMs: context.cell.context.now() })) {
     try {
-      return await claim(turn);
+      const { granted } = await counted(context, async () => {
+        const result = await grant(context, store, turn, claimant);
+        return { granted: result, repeated: result.claimed.repeated };
+      });
+      return { turn: answer(context, store, granted), leaseUntilMs: granted.claimed.leaseUntilMs };
     } catch (error) {
-      // Another handler was first, or its mail is gone, or another ToolHost has granted this claim a turn.
       if (!isSuzumioError(error, 'claim-refused', 'nothing-to-do')) throw error;
-      const granted = turnOfClaim(store.reader, request.claimId);
-      if (granted !== undefined) return claim(granted);
+      return undefined;
     }
+  };
+  /** @returns undefined where this claim was granted no turn, or has just handed it back */
+  const claimAgain = async (): Promise<GrantedTurn | undefined> => {
+    const turn = turnOfClaim(store.reader, request.claimId);
+    if (turn === undefined) return undefined;
+    if (!agents.includes(turnRow(store.reader, turn).agent_id)) throw rejected();
+    return claim(turn);
+  };
+  const before = await claimAgain();
+  if (before) return before;
+  if (context.cell.catalog.pause.current !== null) return undefined;
+  for (const turn of turnsForHandler(store.reader, { agents, nowMs: context.cell.context.now() })) {
+    if (wait.over) return undefined;
+    // Another ToolHost may have granted this claim a turn.
+    const granted = (await claim(turn)) ?? (await claimAgain());
+    if (granted) return granted;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Transport } from '@suzumio/runtime/queue/transport';
+import { CancelledClaims } from './cancelled-claims.js';
 
 /** How many claims of one token may wait in this process. */
 const mostOfToken = 64;
@@ -29,10 +30,16 @@ interface Waiting extends ClaimWait {
  */
 export class ClaimWaits {
   readonly #waiting = new Map<string, Waiting>();
+  readonly #cancelled: CancelledClaims;
   #forget: (() => void) | undefined;
   #closed = false;
 
-  constructor(private readonly transport: Transport) {}
+  constructor(
+    private readonly transport: Transport,
+    nowMs = () => performance.now(),
+  ) {
+    this.#cancelled = new CancelledClaims(nowMs);
+  }
 
   /** @throws SuzumioError `rate-limited` when too many claims of this token wait */
   async begin(claim: { project: string; token: string; claimId: string }): Promise<ClaimWait> {
@@ -47,16 +54,18 @@ export class ClaimWaits {
       throw new SuzumioError('rate-limited', message);
     }
     const wait = waiting(claim, () => this.#waiting.delete(key));
-    if (this.#closed) wait.cancel();
+    if (this.#closed || this.#cancelled.has(key)) wait.cancel();
     // The first to wait listens for all.
     else this.#forget ??= this.transport.onHint(({ project }) => this.#notice(project));
     this.#waiting.set(key, wait);
     return wait;
   }
 
-  /** Cancels a wait, if there is one. */
+  /** Cancels a claim: its wait, if it has one, and those of its requests that arrive within a minute. */
   cancel(claim: { project: string; token: string; claimId: string }): void {
-    this.#waiting.get(keyOf(claim))?.cancel();
+    const key = keyOf(claim);
+    this.#cancelled.add(key, claim.token);
+    this.#waiting.get(key)?.cancel();
   }
 
   /** Cancels all waits; later claims do not wait. */

@@ -12,9 +12,10 @@ import { projectId } from '@suzumio/protocol/ids';
 import { attemptRow } from '@suzumio/store/rows';
 import { rejected } from '@suzumio/store/turns/authorize';
 import { attemptTokenOf, requireScope } from './auth.js';
-import { claimForHandler, type HandlerIdentity } from './claim-for-handler.js';
+import { claimForHandler, type GrantedTurn, type HandlerIdentity } from './claim-for-handler.js';
 import type { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext } from './context.js';
+import { handBackUnanswered } from './hand-back.js';
 import { toolsRouter } from './tools-router.js';
 
 const selfRoute = '/handlers/self';
@@ -41,12 +42,14 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
       response.once('close', () => wait.cancel());
       // It may have disconnected before the wait began, which sends no further event.
       if (response.closed) wait.cancel();
+      let granted: GrantedTurn | undefined;
       try {
-        const turn = await claimForHandler(context, identity, claim, wait);
-        response.json({ turn: turn ?? null } satisfies HandlerClaimAnswer);
+        granted = await claimForHandler(context, identity, claim, wait);
+        response.json({ turn: granted?.turn ?? null } satisfies HandlerClaimAnswer);
       } finally {
         wait.end();
       }
+      if (granted) await handBackUnanswered(context, response, granted);
     });
   });
 
@@ -54,8 +57,9 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
     const identity = await requireHandler(context, request, waitRoute);
     await audited(context, request, identity, waitRoute, () => {
       requireProject(identity, request.params.project);
+      const claimId = parse(handlerClaimRequest.shape.claimId, request.params.claimId, 'claim');
       const { project, tokenId: token } = identity;
-      waits.cancel({ project, token, claimId: request.params.claimId });
+      waits.cancel({ project, token, claimId });
       response.status(204).end();
     });
   });

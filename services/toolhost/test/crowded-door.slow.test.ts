@@ -90,18 +90,19 @@ describe('a token', () => {
 describe('a container that asks without end', () => {
   test('keeps nobody else from anything, is ended, and then let in no more', async () => {
     expect(await ask(evil, '0', question())).toEqual({ status: 200 });
-    let slowestMs = 0;
+    const answers: Answer[] = [];
+    /** How many answers the attacker got while the other one waited for one of its. */
+    const before: number[] = [];
     const beating = async (signal: { done: boolean }) => {
       for (; !signal.done; await new Promise((resolve) => setTimeout(resolve, 100))) {
-        const began = performance.now();
+        const began = answers.length;
         expect(await good.report('heartbeat')).toMatchObject({ status: 200, body: { cancel: false } });
-        slowestMs = Math.max(slowestMs, performance.now() - began);
+        before.push(answers.length - began);
       }
     };
     const attack = { done: false };
     const beats = beating(attack);
     const bodies = [tinyParts(60), tinyParts(600)];
-    const answers: Answer[] = [];
     const asking = Array.from({ length: 16 }, async (_, number) => {
       let body = bodies[number % 2];
       while (body !== undefined) {
@@ -122,10 +123,10 @@ describe('a container that asks without end', () => {
       { status: 'failed', code: 'journal-mismatch' },
     ]);
     expect((await evil.report('heartbeat')).body).toEqual({ leaseMs: 0, cancel: true });
-    // When a worker ends an attempt by itself, for want of an answer.
-    expect(slowestMs).toBeLessThan(12_000);
+    // A heartbeat does not wait for the questions that were asked before it.
+    expect(Math.max(...before)).toBeLessThan(asking.length);
     expect(await ask(good, '0', question())).toEqual({ status: 200 });
-  }, 600_000);
+  });
 
   test('keeps the room of a question that it has left, until that is answered', async () => {
     const waiting: (() => void)[] = [];
@@ -195,7 +196,8 @@ describe('a runner whose calls are refused', () => {
     expect(new Set(codes)).toEqual(new Set(['call-not-asked', 'forbidden']));
     expect(performance.now() - began - tenMs).toBeGreaterThanOrEqual(990);
     const rounds = `SELECT count(DISTINCT started_at_ms) AS n FROM (SELECT started_at_ms FROM tool_calls ORDER BY rowid LIMIT -1 OFFSET 10)`;
-    expect((await bench.testing.rows<{ n: number }>('evil', rounds))[0]?.n).toBeLessThanOrEqual(3);
+    const seconds = Math.floor((performance.now() - began - tenMs) / 1_000);
+    expect((await bench.testing.rows<{ n: number }>('evil', rounds))[0]?.n).toBeLessThanOrEqual(seconds + 2);
   });
 
   test('is told so a hundred times, and then ended', async () => {

@@ -10,7 +10,6 @@ import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { turnRow } from '@suzumio/store/rows';
 import { cancelTurn } from '@suzumio/store/turns/end-turn';
-import { inspectPack } from '../src/git/inspect-pack.js';
 import { sealed } from './support/packs.js';
 import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -112,7 +111,7 @@ test('what an agent pushes is on record, and others fetch it, however often it i
   expect(JSON.parse(event?.data ?? '')).toEqual({
     push: 1,
     updates: move(own, commit),
-    objects: inspectPack(pack),
+    objects: pack.readUInt32BE(8),
     sizeBytes: pack.length,
   });
 });
@@ -157,6 +156,9 @@ test('an agent moves its own branches, a maintainer all of them, and nobody what
   );
   // Git could not hold both.
   expect(await code(push(dev, move(`${own}/below`, id('1'))))).toBe('git-ref-refused');
+  expect(await code(push(boss, move('refs/heads/suzumio', id('1'))))).toBe('git-ref-refused');
+  const together = [...move('refs/heads/next/one', id('1')), ...move('refs/heads/next', id('1'))];
+  expect(await code(push(boss, together))).toBe('git-ref-refused');
   expect(await code(push(boss, move('refs/heads/main', id('2'), id('1'))))).toBe('moved');
   expect((await state(dev)).refs).toEqual([
     { ref: 'refs/heads/main', id: id('2') },
@@ -224,6 +226,22 @@ test('whose attempt is over pushes nothing, nor does anybody where nothing is sh
   expect(await (await get(alone, '/git')).json()).toMatchObject({ status: 404, code: 'git-not-shared' });
 });
 
+test('a pack that comes again is named once, with the push that has brought it', async () => {
+  await bench.testing.create(yaml);
+  const dev = await bench.begin(project, 'dev');
+  const { commit, pack } = history(1);
+  const hash = await send(dev, pack);
+  for (const [from, to] of [
+    [null, commit],
+    [commit, id('1')],
+    [id('1'), commit],
+  ] as const) {
+    expect((await push(dev, move(own, to, from), { pack: hash })).status).toBe(200);
+  }
+  expect((await state(dev)).packs).toEqual([{ push: 1, sha256: hash, sizeBytes: pack.length }]);
+  expect(await (await get(dev, '/git?after=1')).json()).toMatchObject({ packs: [], more: false });
+});
+
 test('a pack is inspected before anything refers to it', async () => {
   await bench.testing.create(yaml);
   const dev = await bench.begin(project, 'dev');
@@ -234,7 +252,7 @@ test('a pack is inspected before anything refers to it', async () => {
   expect((await push(dev, move(own, id('1')), { pack: hash })).body).toMatchObject({
     status: 422,
     code: 'git-pack-invalid',
-    detail: 'The pack ends too early.',
+    detail: expect.stringMatching(/^The pack has an object \(number 5 of 5, at byte \d+\) that ends too early\.$/),
   });
   expect((await push(dev, move(own, id('1')), { pack: 'f'.repeat(64) })).body).toMatchObject({
     code: 'content-missing',

@@ -50,7 +50,7 @@ test('a worker that has never been known is not ready', async () => {
 });
 
 test('a claim that is refused for its credential is the last one', async () => {
-  const here = await open({ limits: { ...options.limits, sweepMs: 100_000 } });
+  const here = await open({ limits: { ...options.limits, sweepMs: 600_000 } });
   revoke(here);
   await here.give({ backend: 'process' });
   await until(() => !here.worker.ready, 'the worker to find out');

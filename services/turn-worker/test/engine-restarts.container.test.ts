@@ -1,10 +1,8 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { baseImage } from './support/images.js';
 import { OwnEngine } from './support/own-engine.js';
 import { until } from './support/until.js';
 import { World } from './support/world.js';
-
-jest.setTimeout(90_000);
 
 /** Only root may start an engine, and only on Linux. */
 const canStart = process.platform === 'linux' && process.getuid?.() === 0;
@@ -38,14 +36,13 @@ const canStart = process.platform === 'linux' && process.getuid?.() === 0;
     ['told to stop, by a turn that does not listen', 'SIGTERM', deaf],
     ['killed', 'SIGKILL', polite],
   ] as const)('that is %s and starts again costs a turn an attempt, and no more', async (_how, signal, program) => {
-    await until(() => world.worker.ready, 'the worker to be ready', 20_000);
-    const turn = await world.give({ image, program, timeoutMs: 60_000 });
+    await until(() => world.worker.ready, 'the worker to be ready');
+    const turn = await world.give({ image, program });
     await until(
       async () =>
         (await engine.docker.listContainers({ filters: { label: [`suzumio.turn=${turn.answer.input.turn.id}`] } }))
           .length > 0,
       'a running container',
-      20_000,
     );
     await engine.end(signal);
     await engine.start();

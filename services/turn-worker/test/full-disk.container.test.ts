@@ -1,13 +1,11 @@
 import { stat, writeFile } from 'node:fs/promises';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { type SmallDisk, smallDisk } from '../../../test/support/small-disk.js';
 import { agentImage } from './support/images.js';
 import type { TestTurn } from './support/test-toolhost.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
-
-jest.setTimeout(60_000);
 
 const mib = 1024 * 1024;
 const imports = `

@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir } from 'node:fs/promises';
-import { expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { agentImage } from './support/images.js';
 import { until } from './support/until.js';
 import { type World, worlds } from './support/world.js';
-
-jest.setTimeout(60_000);
 
 const fails = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md', 'secret'); process.exit(3);`;
 const forEver = `import fs from 'node:fs'; fs.writeFileSync('/workspace/draft.md', 'secret'); setInterval(() => {}, 1000);`;

@@ -13,7 +13,7 @@ let image: Awaited<ReturnType<typeof deriveImage>>;
 
 beforeAll(async () => {
   image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1']);
-  world = await World.open({ limits: { heartbeatMs: 200 } });
+  world = await World.open({ limits: { heartbeatMs: 200, fenceMarginMs: 60_000 } });
 });
 
 beforeEach(() => {
@@ -88,14 +88,15 @@ describe('a claim', () => {
 });
 
 describe('a lease', () => {
-  test.each([4_000, 2_500])('of %i ms is kept by heartbeats', async (leaseMs) => {
-    const turn = await world.run({
-      image: image.name,
-      leaseMs,
-      program: `setTimeout(async () => { ${atOnce.replace('import fs from', 'const fs = await import(').replace(`'node:fs';`, `'node:fs');`)} }, 2500)`,
-    });
-    expect(turn.completed?.output.text).toBe('at once');
-    expect(turn.heartbeats).toBeGreaterThan(5);
+  test('is kept by heartbeats, though it is shorter than the margin', async () => {
+    const turn = await world.give({ image: image.name, program: forEver, leaseMs: 20_000 });
+    const id = await world.containerOf(turn);
+    const before = turn.heartbeats;
+    await until(() => turn.heartbeats > before + 5, 'heartbeats', { show: () => turn });
+    expect(await gone(id)()).toBe(false);
+    turn.cancel = true;
+    await until(gone(id), 'the container to be gone');
+    await idle();
   });
 
   test('that is cancelled: the container is gone after the next heartbeat, and nothing is reported', async () => {
@@ -119,23 +120,15 @@ describe('a lease', () => {
     expect(turn.failed).toBeUndefined();
   });
 
-  test.each(['hang', 'cut', 503] as const)(
-    'that cannot be kept (%s) ends by the clock of the worker, before its deadline',
-    async (how) => {
-      const turn = await world.give({ image: image.name, program: forEver, leaseMs: 12_000 });
-      const id = await world.containerOf(turn);
-      let silentSince = 0;
-      world.toolhost.intercept = () => {
-        silentSince ||= performance.now();
-        return how === 503 ? { status: 503 } : how;
-      };
-      await until(gone(id), 'the container to be gone');
-      expect(performance.now() - silentSince).toBeLessThan(12_000);
-      world.toolhost.intercept = () => undefined;
-      await idle();
-      expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each(['hang', 'cut', 503] as const)('that cannot be kept (%s) ends by the clock of the worker', async (how) => {
+    const turn = await world.give({ image: image.name, program: forEver, leaseMs: 12_000 });
+    const id = await world.containerOf(turn);
+    world.toolhost.intercept = () => (how === 503 ? { status: 503 } : how);
+    await until(gone(id), 'the container to be gone');
+    world.toolhost.intercept = () => undefined;
+    await idle();
+    expect([turn.completed, turn.failed]).toEqual([undefined, undefined]);
+  });
 
   test('survives a ToolHost that is away for a while, and so does the report', async () => {
     const turn = await world.give({ image: image.name, program: `setTimeout(() => {}, 1500); ${atOnce}` });

@@ -52,9 +52,7 @@ describe('stopping', () => {
 
   test('is bounded where the ToolHost is away', async () => {
     const here = await open();
-    // Neither its lease nor its time ends the turn.
-    const longMs = 600_000;
-    const turn = await here.give({ image: image.name, program: forEver, leaseMs: longMs, timeoutMs: longMs });
+    const turn = await here.give({ image: image.name, program: forEver });
     await here.containerOf(turn);
     here.toolhost.intercept = () => 'cut';
     await here.worker.stop();
@@ -263,7 +261,7 @@ describe('a turn that a signal ends', () => {
   });
 
   test('just before the engine goes away has not', async () => {
-    const { here, engine } = await behindProxy({ aftermathMs: 20_000 });
+    const { here, engine } = await behindProxy({ aftermathMs: 600_000 });
     const turn = await here.give({ image: image.name, program: diesBySignal(500) });
     await ended(await here.containerOf(turn));
     await until(() => here.lines.some(({ msg }) => msg === 'a turn was ended by a signal'), 'the worker to see it');
@@ -287,7 +285,7 @@ describe('a turn that a signal ends', () => {
   });
 
   test('just before the worker is told to stop, as when the host shuts down, has not', async () => {
-    const here = await open({ limits: { aftermathMs: 20_000 } });
+    const here = await open({ limits: { aftermathMs: 600_000 } });
     const turn = await here.give({ image: image.name, program: diesBySignal(500) });
     await ended(await here.containerOf(turn));
     await here.worker.stop();
@@ -327,7 +325,7 @@ describe('ended containers', () => {
     ['failed', fails, ['exited']],
     ['always', succeeds, ['exited']],
   ] as const)('are kept as the project wants it: %s', async (keep, program, left) => {
-    const here = await open({ limits: { sweepMs: 100_000 } });
+    const here = await open({ limits: { sweepMs: 600_000 } });
     await here.run({ image: image.name, program, sandbox: { keep, keepForMs: 3_600_000 } });
     await here.worker.stop();
     expect((await here.containers()).map(({ state }) => state)).toEqual(left);
@@ -371,7 +369,7 @@ describe('ended containers', () => {
     ['in a heartbeat', (turn: TestTurn) => (turn.cancel = true)],
     ['before its report came', refuseReport],
   ] as const)('of an attempt that the ToolHost has ended %s are not kept', async (_when, end) => {
-    const here = await open({ limits: { sweepMs: 100_000, heartbeatMs: 100 } });
+    const here = await open({ limits: { sweepMs: 600_000, heartbeatMs: 100 } });
     const sandbox = { keep: 'failed', keepForMs: 3_600_000 } as const;
     const program = `import fs from 'node:fs'; setInterval(() => fs.existsSync('/workspace/go') && process.exit(1), 20);`;
     const turn = await here.give({ image: image.name, program, sandbox });

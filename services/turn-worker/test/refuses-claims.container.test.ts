@@ -39,7 +39,7 @@ beforeAll(async () => {
           roots: [{ path: `${root}/open`, readonly: false }, { path: `${root}/shown` }, { path: `${root}/held` }],
         },
         env: { allowed: ['GREETING', 'PROJECT_*'] },
-        ceilings: { memory: 512 * mib, cpus: 2, pids: 128, tmpfs: 64 * mib, timeout: 60_000 },
+        ceilings: { memory: 512 * mib, cpus: 2, pids: 128, tmpfs: 64 * mib, timeout: 600_000 },
       },
     },
   });
@@ -123,7 +123,7 @@ describe('a claim that no cell should have granted', () => {
     ['more memory', () => ({ sandbox: { memoryBytes: 1024 * mib } }), 'memory', 'ceilings.memory'],
     ['more processors', () => ({ sandbox: { cpus: 64 } }), 'cpus', 'ceilings.cpus'],
     ['more processes', () => ({ sandbox: { pids: 100_000 } }), 'pids', 'ceilings.pids'],
-    ['more time', () => ({ timeoutMs: 100_000 }), 'timeout', 'ceilings.timeout'],
+    ['more time', () => ({ timeoutMs: 1_000_000 }), 'timeout', 'ceilings.timeout'],
     [
       'a larger workspace',
       () => ({ workspaceLimits: { maxBytes: 1024 * mib, maxFiles: 50_000 } }),

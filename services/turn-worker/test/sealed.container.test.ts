@@ -52,7 +52,7 @@ let image: Awaited<ReturnType<typeof deriveImage>>;
 
 beforeAll(async () => {
   image = await deriveImage(baseImage, [agentCommand, 'LABEL suzumio.runner=1', 'ENV FROM_THE_IMAGE=1']);
-  world = await World.open({ settings: { door: 'auto' }, limits: { lingerMs: 60_000 } });
+  world = await World.open({ settings: { door: 'auto' }, limits: { lingerMs: 600_000 } });
 });
 
 afterAll(async () => {

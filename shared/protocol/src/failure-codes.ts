@@ -7,6 +7,8 @@ import * as z from 'zod';
  * - `provider`: the model's provider is unavailable; not counted, retried until `turn.providerPatience`.
  * - `day`: the day's budget of all projects is spent; not counted, retried on another day or with a larger budget.
  * - `mount`: another turn could move what is to be mounted; not counted, retried until that turn has ended.
+ * - `unanswered`: the claim's answer did not reach its handler; not counted, retried at once, and with back-off where
+ *   that happens again.
  * - `machinery`: Suzumio or its host failed during the attempt; counted, retried at once up to `turn.maxAttempts`.
  * - `agent`: the agent's own doing; the turn fails at once.
  */
@@ -25,6 +27,7 @@ export const failureCodes = {
   'provider-unavailable': 'provider',
   'day-budget-reached': 'day',
   'mount-in-use': 'mount',
+  'handler-disconnected': 'unanswered',
 
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
@@ -62,7 +65,10 @@ export const failureCodes = {
   'answer-endless': 'agent',
   'context-overflow': 'agent',
   'start-deadline': 'agent',
-} as const satisfies Record<string, 'before-start' | 'provider' | 'day' | 'mount' | 'machinery' | 'agent'>;
+} as const satisfies Record<
+  string,
+  'before-start' | 'provider' | 'day' | 'mount' | 'unanswered' | 'machinery' | 'agent'
+>;
 
 export type FailureCode = keyof typeof failureCodes;
 export type FailureClass = (typeof failureCodes)[FailureCode];

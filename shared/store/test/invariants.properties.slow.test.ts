@@ -259,7 +259,7 @@ describe('whatever happens to a project', () => {
       ),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   test('once it runs and is left in peace, all mail is read or waits for an agent that failed', async () => {
     await fc.assert(
@@ -297,5 +297,5 @@ describe('whatever happens to a project', () => {
       }),
       { numRuns: 25 },
     );
-  }, 120_000);
+  });
 });

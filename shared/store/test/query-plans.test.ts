@@ -4,9 +4,17 @@ import { deliverableTurns, deliverTurn } from '@suzumio/store/turns/deliver-turn
 import { once } from '@suzumio/store/sqlite/once';
 import { searchText } from '@suzumio/contract/model/search';
 import { listEvents } from '@suzumio/store/projects/events';
+import { pushToShared } from '@suzumio/store/turns/push-to-shared';
 import { readReply } from '@suzumio/store/turns/read-reply';
 import { listToolCalls, listTurns } from '@suzumio/store/turns/read-turns';
 import { isPublished, listArtifacts } from '@suzumio/store/content/artifacts';
+import {
+  isPushed,
+  listSharedPushes,
+  listSharedRefs,
+  sharedPacks,
+  sharedRefs,
+} from '@suzumio/store/content/shared-repository';
 import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { indexFor } from '@suzumio/store/mail/index-messages';
 import { listMessages } from '@suzumio/store/mail/messages';
@@ -21,7 +29,7 @@ import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { watchTurnEnd } from '@suzumio/store/protection/watch';
 import Database from 'better-sqlite3';
 import { teamYaml, withModel } from '../../../test/support/cell.js';
-import { teams } from './team.js';
+import { hashes, teams } from './team.js';
 
 const makeTeam = teams();
 /** Tables that grow for as long as a project runs. */
@@ -37,6 +45,8 @@ const history = [
   'message_attachments',
   'events',
   'tasks',
+  'git_pushes',
+  'git_packs',
 ];
 
 test('nothing in a turn looks through history', async () => {
@@ -124,6 +134,28 @@ test.each(['asc', 'desc'] as const)('no list looks through history in the order 
   const statements = prepared(prepare);
   expect(statements.length).toBeGreaterThan(30);
   expect(scansIn(reader, statements)).toEqual([]);
+});
+
+test('a push looks through no earlier ones, and a fetch reads those that have brought something since', async () => {
+  const team = await makeTeam(`${teamYaml}git: { shared: true }\n`);
+  const prepare = jest.spyOn(Database.prototype, 'prepare');
+  const attempt = await team.work('ada');
+  const push = { key: 'the-first-push', updates: [{ ref: 'refs/heads/suzumio/ada', from: null, to: '1'.repeat(40) }] };
+  const at = { ...attempt, tokenHash: hashes(attempt.attempt).tool };
+  await team.write((tx) => pushToShared(tx, at, push, { sha256: 'f'.repeat(64), sizeBytes: 100, objects: 3 }));
+  const { reader } = team.store;
+  sharedRefs(reader);
+  listSharedRefs(reader);
+  isPushed(reader, 'f'.repeat(64));
+  expect(sharedPacks(reader, 0, 10)).toHaveLength(1);
+  listSharedPushes(reader, { limit: 10, order: 'asc', after: 1 });
+  const statements = prepared(prepare);
+  expect(scansIn(reader, statements)).toEqual([]);
+  const fetch = statements.find((source) => source.includes('push_seq > :after'));
+  expect(plan(reader, fetch ?? '')).toEqual([
+    'SEARCH git_packs USING INTEGER PRIMARY KEY (rowid>?)',
+    'SEARCH git_pushes USING INTEGER PRIMARY KEY (rowid=?)',
+  ]);
 });
 
 /** The statements of projects that were prepared meanwhile. */

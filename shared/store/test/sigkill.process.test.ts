@@ -44,7 +44,7 @@ describe('a process that is killed at any moment', () => {
         await cell.close();
       }
     }
-  }, 60_000);
+  });
 
   test('while it makes projects leaves whole ones, and what is not whole is gone after the next start', async () => {
     testing = await testCell();
@@ -82,5 +82,5 @@ describe('a process that is killed at any moment', () => {
       }
     }
     await rm(file);
-  }, 60_000);
+  });
 });

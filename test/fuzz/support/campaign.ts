@@ -1,4 +1,8 @@
 import fc from 'fast-check';
+import { jest } from '@jest/globals';
+
+// All cases of a campaign are one test, and FUZZ_CASES may be any number.
+jest.setTimeout(24 * 3_600_000);
 
 /** How many cases each campaign has of 50,000. */
 export const shares = {

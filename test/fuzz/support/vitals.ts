@@ -65,14 +65,10 @@ export class Watch {
     const last = (await read())?.number ?? 0;
     process.kill(pid, 'SIGWINCH');
     let vitals: Omit<Vitals, 'files'> | undefined;
-    await eventually(
-      `${name} tells of itself`,
-      async () => {
-        vitals = await read();
-        return (vitals?.number ?? 0) > last;
-      },
-      30_000,
-    );
+    await eventually(`${name} tells of itself`, async () => {
+      vitals = await read();
+      return (vitals?.number ?? 0) > last;
+    });
     if (!vitals) throw new Error(`${name} told nothing`);
     return { ...vitals, files: (await readdir(`/proc/${String(pid)}/fd`)).length };
   }

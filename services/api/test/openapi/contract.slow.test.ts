@@ -29,9 +29,6 @@ import { routesOf } from '../support/routes.js';
 import { leaveFiles, publish } from '../support/play.js';
 import { openStream } from '../support/sse-client.js';
 
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(120_000);
-
 let world: ContractWorld;
 let made = 0;
 beforeAll(async () => {
@@ -144,6 +141,7 @@ async function projectWithPush(): Promise<string> {
         updates_json: '[]',
         created_at_ms: tx.nowMs,
       });
+      tx.insert('git_packs', { push_seq: push, sha256: pack });
       tx.insert('git_refs', { name: 'refs/heads/main', object_id: '1'.repeat(40), push_seq: push });
     }),
   );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { refusalsOf, takesKey } from '@suzumio/contract/operations/operation';
 import { allOperations } from '@suzumio/contract/operations/operations';
 import { emptyRequest } from '@suzumio/contract/operations/request';
@@ -9,9 +9,6 @@ import { openApiDocument } from '../../src/openapi/document.js';
 import { requestSchemas } from '../../src/openapi/schemas.js';
 import type { OpenApiDocument } from '../../src/openapi/types.js';
 import { type TestApi, testApi } from '../support/api.js';
-
-// Real processes, disks and sockets, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let api: TestApi;
 beforeAll(async () => {

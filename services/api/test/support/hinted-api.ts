@@ -8,7 +8,7 @@ export interface HintedApi {
 }
 
 export async function hintedApi(): Promise<HintedApi> {
-  const api = await testApi({ events: { pollMs: 60_000 } });
+  const api = await testApi({ events: { pollMs: 600_000 } });
   await api.create();
   const use = api.cell.stores.use.bind(api.cell.stores);
   const seen = { looks: 0 };

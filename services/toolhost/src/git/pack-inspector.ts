@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { inParts } from './inspect-pack.js';
 import type { ThreadAnswer } from './pack-thread.js';
 
 /** The longest time that one pack may take, in milliseconds. */
@@ -77,7 +78,7 @@ export class PackInspector {
   async #inThread(path: string): Promise<ThreadAnswer> {
     const stopping = () => new SuzumioError('server-unreachable', 'This ToolHost is stopping.');
     if (this.#stop.signal.aborted) throw stopping();
-    const thread = new Worker(this.thread, { workerData: { path }, resourceLimits: { maxOldGenerationSizeMb } });
+    const thread = new Worker(this.thread, { workerData: { path }, resourceLimits });
     const end = () => {
       thread.terminate().catch(() => undefined);
     };
@@ -89,7 +90,7 @@ export class PackInspector {
         thread.once('error', reject);
         thread.once('exit', () => {
           if (this.#stop.signal.aborted) reject(stopping());
-          else resolve({ invalid: `takes longer than ${String(longestMs / 1000)} s to read` });
+          else resolve({ invalid: `takes longer than ${String(longestMs / 1000)} s to read: ${inParts}` });
         });
       });
     } finally {
@@ -100,5 +101,5 @@ export class PackInspector {
   }
 }
 
-/** Room for the places of all objects; the bytes themselves are outside of it. */
-const maxOldGenerationSizeMb = 256;
+/** Room for the places of as many objects as a pack may have, with a margin, and little for what is no longer needed. */
+const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };

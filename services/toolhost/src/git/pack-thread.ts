@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { inspectPack, PackInvalid } from './inspect-pack.js';
+import { inspectPack } from './inspect-pack.js';
+import { PackInvalid } from './pack-invalid.js';
 
 // The entry of the thread that a PackInspector starts for a pack.
 
@@ -8,11 +8,11 @@ import { inspectPack, PackInvalid } from './inspect-pack.js';
 export type ThreadAnswer = { objects: number } | { invalid: string };
 
 const { path } = workerData as { path: string };
-parentPort?.postMessage(answerOf());
+parentPort?.postMessage(await answer());
 
-function answerOf(): ThreadAnswer {
+async function answer(): Promise<ThreadAnswer> {
   try {
-    return { objects: inspectPack(readFileSync(path)) };
+    return { objects: await inspectPack(path) };
   } catch (error) {
     if (error instanceof PackInvalid) return { invalid: error.message };
     throw error;

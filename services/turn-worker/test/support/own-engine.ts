@@ -61,17 +61,13 @@ export class OwnEngine {
       ...['--bridge', this.#bridge, '--iptables=false', '--ip-masq=false'],
     ]);
     this.#daemon = daemon;
-    await until(
-      async () => {
-        if (daemon.exitCode !== null) throw new Error(await readFile(own('dockerd.log'), 'utf8'));
-        return this.docker.ping().then(
-          () => true,
-          () => false,
-        );
-      },
-      'the engine to answer',
-      60_000,
-    );
+    await until(async () => {
+      if (daemon.exitCode !== null) throw new Error(await readFile(own('dockerd.log'), 'utf8'));
+      return this.docker.ping().then(
+        () => true,
+        () => false,
+      );
+    }, 'the engine to answer');
   }
 
   #spawn(program: 'containerd' | 'dockerd', options: string[]): ChildProcess {

@@ -112,9 +112,9 @@ export class TestToolHost {
     return Object.fromEntries([...entries].map(({ path, entry }) => [path, entry]));
   }
 
-  async ended(id: string, withinMs = 30_000): Promise<TestTurn> {
+  async ended(id: string): Promise<TestTurn> {
     const turn = this.turn(id);
-    await until(() => turn.endedAt !== undefined, `the end of ${id}`, withinMs);
+    await until(() => turn.endedAt !== undefined, `the end of ${id}`, { show: () => turn });
     return turn;
   }
 

@@ -41,6 +41,8 @@ type Limits = NonNullable<TurnWorkerSettings['limits']>;
 export const testPolicy = { images: ['**'] };
 
 const mib = 1024 * 1024;
+/** Neither a turn's lease nor its time ends it, where a test does not say otherwise. */
+const longMs = 600_000;
 
 /** A worker with everything that it needs around it, and nothing of it left after `close`. */
 export class World {
@@ -127,13 +129,13 @@ export class World {
   claimOf(spec: TurnSpec): ClaimAnswer {
     const turn = spec.turn ?? newTurnId();
     const agent = spec.agent ?? 'writer';
-    const { attempt = 1, timeoutMs = 20_000 } = spec;
+    const { attempt = 1, timeoutMs = longMs } = spec;
     return {
       attempt,
       epoch: spec.epoch ?? 1,
       leaseToken: `lease.${this.cell}.paper.1.${turn}.${attempt}.${'a'.repeat(43)}`,
       toolToken: `tool.${this.cell}.paper.1.${turn}.${attempt}.${'b'.repeat(43)}`,
-      leaseMs: spec.leaseMs ?? 15_000,
+      leaseMs: spec.leaseMs ?? longMs,
       timeoutMs,
       backend: spec.backend ?? 'docker',
       sandbox: {

@@ -473,7 +473,7 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
     }),
     { numRuns: 60 },
   );
-}, 60_000);
+});
 
 describe('directories that are not captured', () => {
   const ignored = ['node_modules', 'build/cache'];

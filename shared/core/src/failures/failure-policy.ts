@@ -65,6 +65,11 @@ export function decideFailure(
       return { turn: 'queued', notBeforeMs: nowMs + dayCheckMs, counted: false, avoidHost: false };
     case 'mount':
       return { turn: 'queued', notBeforeMs: nowMs + mountCheckMs, counted: false, avoidHost: true };
+    case 'unanswered': {
+      // A handler that always disconnects must not cause attempts without a pause.
+      const notBeforeMs = history.uncountedInRow === 0 ? nowMs : nowMs + pauseMs(startBackoff, history);
+      return { turn: 'queued', notBeforeMs, counted: false, avoidHost: false };
+    }
     case 'machinery':
       if (history.countedAttempts + 1 >= limits.maxAttempts) return { turn: 'failed', failure };
       return { turn: 'queued', notBeforeMs: nowMs, counted: true, avoidHost: false };
@@ -82,8 +87,11 @@ function nextTry(
 ): number | undefined {
   const deadlineMs = history.queuedAtMs + patienceMs;
   if (nowMs >= deadlineMs) return undefined;
-  const waitMs = Math.min(backoff.firstMs * 2 ** history.uncountedInRow, backoff.mostMs);
-  return Math.min(nowMs + waitMs, deadlineMs);
+  return Math.min(nowMs + pauseMs(backoff, history), deadlineMs);
+}
+
+function pauseMs({ firstMs, mostMs }: { firstMs: number; mostMs: number }, { uncountedInRow }: FailureHistory): number {
+  return Math.min(firstMs * 2 ** uncountedInRow, mostMs);
 }
 
 function startDeadline(last: Failure, patienceMs: number): Failure {

@@ -84,12 +84,18 @@ describe('a hostile file', () => {
 
   test('with many names that are nearly right is refused at once', () => {
     const agents = Array.from({ length: 900 }, (_, index) => `  agent${index}: { role: r, prompt: p }`);
-    const channels = Array.from({ length: 900 }, (_, index) => `  - { name: "#c${index}", members: [agemt${index}] }`);
-    const started = process.cpuUsage();
-    const problems = posted(`name: demo\ntask: t\nagents:\n${agents.join('\n')}\nchannels:\n${channels.join('\n')}`);
-    expect(problems).toHaveLength(200);
-    expect(problems[0]?.message).toBe('unknown agent "agemt0": did you mean agent0?');
-    expect(process.cpuUsage(started).user).toBeLessThan(2_000_000);
+    const judged = (member: string) => {
+      const channels = agents.map((_, index) => `  - { name: "#c${index}", members: [${member}${index}] }`);
+      const file = `name: demo\ntask: t\nagents:\n${agents.join('\n')}\nchannels:\n${channels.join('\n')}`;
+      const before = process.threadCpuUsage();
+      const problems = posted(file);
+      return { problems, cost: process.threadCpuUsage(before).user };
+    };
+    const right = judged('agent');
+    const near = judged('agemt');
+    expect(near.problems).toHaveLength(200);
+    expect(near.problems[0]?.message).toBe('unknown agent "agemt0": did you mean agent0?');
+    expect(near.cost).toBeLessThan(15 * right.cost);
   });
 
   test.each(['constructor', 'toString', 'hasOwnProperty', 'valueOf', 'prototype'])(

@@ -69,6 +69,19 @@ describe('a mount that another turn could move', () => {
   });
 });
 
+test.each([
+  [0, 0],
+  [1, 2_000],
+  [500, 60_000],
+])('an answer that did not arrive, after %d others, lets the turn wait %d ms and no deadline', (inRow, waitMs) => {
+  expect(decide('handler-disconnected', { uncountedInRow: inRow, countedAttempts: 2 }, 72 * hourMs)).toEqual({
+    turn: 'queued',
+    notBeforeMs: queuedAtMs + 72 * hourMs + waitMs,
+    counted: false,
+    avoidHost: false,
+  });
+});
+
 describe("a provider's failure", () => {
   test.each([
     [0, 5_000],

@@ -21,7 +21,7 @@ describe('the BullMQ transport with a Redis in a container', () => {
       .withStartupTimeout(30_000)
       .start();
     redisUrl = `redis://${container.getHost()}:${container.getMappedPort(6379)}`;
-  }, 60_000);
+  });
   afterAll(() => container.stop());
 
   test('it is a Redis that can carry our queues', async () => {

@@ -69,7 +69,7 @@ function ownersIn(
     );
     if (artifact) return { owner: artifact.creator, kind: artifact.creator === USER_ID ? 'uploads' : 'content' };
     const pusher = reader.get<{ agent: string }>(
-      'SELECT agent_id AS agent FROM git_pushes WHERE pack = :name ORDER BY seq',
+      'SELECT agent_id AS agent FROM git_packs CROSS JOIN git_pushes ON seq = push_seq WHERE sha256 = :name',
       { name },
     );
     if (pusher) return { owner: pusher.agent, kind: 'content' };

@@ -22,20 +22,19 @@ export function sharedRefs(reader: SqlReader): SharedState['refs'] {
 /** The packs of the pushes after one, oldest first. A pack that came again is not named again. */
 export function sharedPacks(reader: SqlReader, after: number, limit: number): SharedPack[] {
   return reader.all<SharedPack>(
-    `SELECT min(seq) AS push, pack AS sha256, pack_bytes AS sizeBytes, pack_objects AS objects FROM git_pushes
-     WHERE pack IS NOT NULL GROUP BY pack HAVING min(seq) > :after ORDER BY push LIMIT :limit`,
+    `SELECT push_seq AS push, sha256, pack_bytes AS sizeBytes, pack_objects AS objects
+     FROM git_packs CROSS JOIN git_pushes ON seq = push_seq WHERE push_seq > :after ORDER BY push_seq LIMIT :limit`,
     { after, limit },
   );
 }
 
 /** The hashes of all packs. */
 export function pushedPacks(reader: SqlReader): Set<string> {
-  const rows = reader.all<{ pack: string }>('SELECT DISTINCT pack FROM git_pushes WHERE pack IS NOT NULL');
-  return new Set(rows.map(({ pack }) => pack));
+  return new Set(reader.all<{ sha256: string }>('SELECT sha256 FROM git_packs').map(({ sha256 }) => sha256));
 }
 
 export function isPushed(reader: SqlReader, sha256: string): boolean {
-  return reader.get('SELECT 1 FROM git_pushes WHERE pack = :sha256 LIMIT 1', { sha256 }) !== undefined;
+  return reader.get('SELECT 1 FROM git_packs WHERE sha256 = :sha256', { sha256 }) !== undefined;
 }
 
 /** The references, each with the push that has moved it last. */

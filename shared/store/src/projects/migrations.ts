@@ -398,4 +398,16 @@ CREATE TABLE git_refs (
 CREATE INDEX messages_to_user ON messages (created_at_ms, seq) WHERE recipient = 'user';
 `,
   },
+  {
+    // The packs of the shared repository, each with the first push that has brought it: who fetches reads those after one.
+    version: 27,
+    sql: `
+CREATE TABLE git_packs (
+  push_seq INTEGER PRIMARY KEY REFERENCES git_pushes (seq),
+  sha256 TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO git_packs (push_seq, sha256) SELECT min(seq), pack FROM git_pushes WHERE pack IS NOT NULL GROUP BY pack;
+DROP INDEX git_pushes_packs;
+`,
+  },
 ];

@@ -3,10 +3,18 @@ import { backendOf } from '@suzumio/core/config/sandbox-of';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import { externalEngine } from '@suzumio/protocol/handlers';
 import { unreadRows } from '../mail/unread-mail.js';
-import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow, type TurnRow } from '../rows.js';
+import {
+  agentRow,
+  type AgentRow,
+  type AttemptRow,
+  projectRow,
+  type ProjectRow,
+  turnRow,
+  type TurnRow,
+} from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { newestCapture } from './captures.js';
-import { assertClaimable, type Claimant } from './claimable.js';
+import { assertClaimable, type Claimant, isGranted } from './claimable.js';
 import { cancelTurn } from './end-turn.js';
 import type { FrozenInput } from './frozen-input.js';
 import type { PreparedTurn } from './prepare-turn.js';
@@ -31,14 +39,15 @@ export interface Claimed {
   /** The turn's newest capture; before the first, its agent's snapshot. */
   snapshot: string | null;
   input: FrozenInput;
+  leaseUntilMs: number;
   /** Whether this repeats a claim that was granted before. */
   repeated: boolean;
 }
 
 /**
  * Gives a queued turn to a worker: a new attempt with a lease. The first claim marks the prompt's mail as read and
- * freezes the input. The same `claimId` gets the same answer for as long as its attempt runs. Turns of external agents
- * go to handlers only.
+ * freezes the input. The same `claimId` gets the same answer for as long as its attempt runs; a handler's gets a lease
+ * of full length with it. Turns of external agents go to handlers only.
  *
  * Returns `stale` when the inbox or the workspace is not what the prompt was rendered from: render again.
  *
@@ -47,7 +56,7 @@ export interface Claimed {
 export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to-do' {
   const turn = turnRow(tx, claim.turn);
   const of = { turn, agent: agentRow(tx, turn.agent_id), project: projectRow(tx) };
-  const repeated = repeatedClaim(tx, of, claim.claimId);
+  const repeated = repeatedClaim(tx, of, claim);
   if (repeated) return repeated;
   assertClaimable(tx, of, claim);
   if (turn.input_json !== null) return startAttempt(tx, of, claim);
@@ -68,10 +77,10 @@ interface ClaimedRows {
   project: ProjectRow;
 }
 
-function repeatedClaim(tx: Tx, of: ClaimedRows, claimId: string): Claimed | undefined {
+function repeatedClaim(tx: Tx, of: ClaimedRows, { claimId, leaseMs }: Claim): Claimed | undefined {
   const { turn } = of;
-  const earlier = tx.get<{ number: number; status: string }>(
-    'SELECT number, status FROM turn_attempts WHERE turn_id = :turn AND claim_id = :claimId',
+  const earlier = tx.get<AttemptRow>(
+    `SELECT * FROM turn_attempts WHERE turn_id = :turn AND claim_id = :claimId AND ${isGranted}`,
     { turn: turn.id, claimId },
   );
   if (!earlier) return undefined;
@@ -80,7 +89,19 @@ function repeatedClaim(tx: Tx, of: ClaimedRows, claimId: string): Claimed | unde
       turn: turn.id,
     });
   }
-  return { ...claimed(tx, of, earlier.number), repeated: true };
+  const leaseUntilMs = earlier.engine === externalEngine ? renewed(tx, earlier, leaseMs) : earlier.lease_until_ms;
+  return { ...claimed(tx, of, earlier.number), leaseUntilMs, repeated: true };
+}
+
+/** Extends a lease, so that what hands the earlier answer back finds that there is a later one. */
+function renewed(tx: Tx, { turn_id: turn, number, lease_until_ms }: AttemptRow, leaseMs: number): number {
+  const until = Math.max(tx.nowMs + leaseMs, lease_until_ms + 1);
+  tx.run('UPDATE turn_attempts SET lease_until_ms = :until WHERE turn_id = :turn AND number = :number', {
+    until,
+    turn,
+    number,
+  });
+  return until;
 }
 
 /** Whether the rendered mail is still unread and unchanged, and nothing more urgent has arrived. */
@@ -123,6 +144,7 @@ function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): TurnRow {
 function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
   const { turn, project } = of;
   const attempt = turn.attempt + 1;
+  const leaseUntilMs = tx.nowMs + claim.leaseMs;
   const hashes = claim.hashes(attempt, project.epoch);
   const backend =
     claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {});
@@ -136,7 +158,7 @@ function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
     // A worker names its container engine before it knows what the turn needs.
     engine: backend === 'process' ? backend : claim.engine,
     lease_token_hash: hashes.lease,
-    lease_until_ms: tx.nowMs + claim.leaseMs,
+    lease_until_ms: leaseUntilMs,
     started_at_ms: tx.nowMs,
   });
   if (attempt > 1) dropUncaptured(tx, turn.id);
@@ -166,10 +188,14 @@ function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
     },
   });
   if (attempt === 1) noticeTurn(tx, { ...turn, attempt }, { notice: 'started' });
-  return { ...claimed(tx, of, attempt), repeated: false };
+  return { ...claimed(tx, of, attempt), leaseUntilMs, repeated: false };
 }
 
-function claimed(tx: Tx, { turn, agent, project }: ClaimedRows, attempt: number): Omit<Claimed, 'repeated'> {
+function claimed(
+  tx: Tx,
+  { turn, agent, project }: ClaimedRows,
+  attempt: number,
+): Omit<Claimed, 'leaseUntilMs' | 'repeated'> {
   const input = JSON.parse(turn.input_json ?? '{}') as FrozenInput;
   return {
     attempt,

@@ -52,10 +52,13 @@ export function assertClaimable(
   if (cellPaused) throw refuse('the cell is paused', true);
 }
 
+/** Whether an attempt's claim was answered, as far as is known: one that was handed back was never granted. */
+export const isGranted = `failure_json ->> 'code' IS NOT 'handler-disconnected'`;
+
 /** The turn that a handler's claim got, if it got one. */
 export function turnOfClaim(reader: SqlReader, claimId: string): string | undefined {
   return reader.get<{ turn: string }>(
-    `SELECT turn_id AS turn FROM turn_attempts WHERE engine = 'external' AND claim_id = :claimId`,
+    `SELECT turn_id AS turn FROM turn_attempts WHERE engine = 'external' AND claim_id = :claimId AND ${isGranted}`,
     { claimId },
   )?.turn;
 }

@@ -61,7 +61,7 @@ export function endByFailure(
   const { maxAttempts, startDeadline, providerPatience } = tx.config.turn;
   const decision = decideFailure(
     failure,
-    history(tx, turn, attempt),
+    history(tx, turn, attempt, failure),
     {
       maxAttempts,
       startDeadlineMs: startDeadline,
@@ -109,15 +109,15 @@ export function endByFailure(
 
 /**
  * The turn's history since it was queued or retried. Patience counts from the first of the latest consecutive failures
- * that did not count, so that a turn that waited long for a slot, another day or a mount still has all of it.
+ * that did not count, so that a turn that waited long for a slot, another day, a mount or a handler still has all of it.
  */
-function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
+function history(tx: Tx, turn: TurnRow, current: AttemptRow, failure: Failure) {
   const earlier = tx.all<{ counted: number | null; started_at_ms: number; code: FailureCode | null }>(
     `SELECT counted, started_at_ms, failure_json ->> 'code' AS code FROM turn_attempts
      WHERE turn_id = :turn AND number > :from AND number < :current ORDER BY number DESC`,
     { turn: turn.id, from: turn.allowance_from, current: current.number },
   );
-  const lastOther = earlier.findIndex(({ counted, code }) => counted === 1 || (code !== null && isWait(code)));
+  const lastOther = earlier.findIndex(({ counted, code }) => counted === 1 || waitOf(code) !== waitOf(failure.code));
   const uncounted = lastOther === -1 ? earlier : earlier.slice(0, lastOther);
   return {
     countedAttempts: earlier.filter(({ counted }) => counted === 1).length,
@@ -130,7 +130,8 @@ function history(tx: Tx, turn: TurnRow, current: AttemptRow) {
   };
 }
 
-/** Whether a failure means that the turn waits for something without a deadline. */
-function isWait(code: FailureCode): boolean {
-  return failureCodes[code] === 'day' || failureCodes[code] === 'mount';
+/** The failure's class, where the turn waits for something without a deadline. */
+function waitOf(code: FailureCode | null): 'day' | 'mount' | 'unanswered' | undefined {
+  const failed = code === null ? undefined : failureCodes[code];
+  return failed === 'day' || failed === 'mount' || failed === 'unanswered' ? failed : undefined;
 }

@@ -2,6 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { maxRefs, type PushRequest, type RefUpdate, type SharedRepository } from '@suzumio/protocol/shared-repository';
+import { isPushed } from '../content/shared-repository.js';
 import { passedQuota } from '../content/stored-bytes.js';
 import { noteEffect } from '../protection/watch.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -47,6 +48,8 @@ export function pushToShared(
     updates_json: JSON.stringify(push.updates),
     created_at_ms: tx.nowMs,
   });
+  // One that came again stays where it came first.
+  if (pack && !isPushed(tx, pack.sha256)) tx.insert('git_packs', { push_seq: seq, sha256: pack.sha256 });
   for (const { ref, to } of push.updates) {
     if (to === null) tx.run('DELETE FROM git_refs WHERE name = :ref', { ref });
     else {
@@ -159,10 +162,11 @@ export function requirePushable(
       `The shared repository has at most ${String(maxRefs)} branches and tags: delete some.`,
     );
   }
-  for (const name of refs.keys()) {
-    const above = parentsOf(name).find((parent) => refs.has(parent));
-    if (above !== undefined) {
-      throw new SuzumioError('git-ref-refused', `${name} and ${above} cannot both be there: use another name.`);
+  const names = [...refs.keys()];
+  for (const { ref, to } of updates) {
+    const beside = to === null ? undefined : names.find((name) => isBelow(name, ref) || isBelow(ref, name));
+    if (beside !== undefined) {
+      throw new SuzumioError('git-ref-refused', `${ref} and ${beside} cannot both be there: use another name.`);
     }
   }
 }
@@ -170,10 +174,9 @@ export function requirePushable(
 /** Whether a branch or a tag is an agent's own: named as its branch, or below that name. */
 function isOwn(ref: string, branch: string): boolean {
   const name = ref.replace(/^refs\/(?:heads|tags)\//, '');
-  return name === branch || name.startsWith(`${branch}/`);
+  return name === branch || isBelow(name, branch);
 }
 
-function parentsOf(name: string): string[] {
-  const parts = name.split('/');
-  return parts.slice(3).map((_, index) => parts.slice(0, index + 3).join('/'));
+function isBelow(name: string, above: string): boolean {
+  return name.startsWith(above) && name[above.length] === '/';
 }

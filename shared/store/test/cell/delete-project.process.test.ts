@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Cell } from '@suzumio/store/cell/cell';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { DeletionStep } from '@suzumio/store/cell/delete-project';
@@ -14,9 +14,6 @@ import { startTurns } from '@suzumio/store/turns/start-turns';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type TestCell, testCell } from '../../../../test/support/cell.js';
 import { children } from '../../../../test/support/child.js';
-
-// Real processes, on machines that may be busy.
-jest.setTimeout(60_000);
 
 const deleting = new URL('../fixtures/delete-project.mjs', import.meta.url);
 

@@ -3,6 +3,7 @@ import { handlerPresence, handlerPresentMs, turnsForHandler } from '@suzumio/sto
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
+import { handBack } from '@suzumio/store/turns/hand-back';
 import { expireLease, extendLease } from '@suzumio/store/turns/leases';
 import { refusedAs, type Team, teams } from '../team.js';
 
@@ -127,6 +128,52 @@ describe('a turn of an external agent', () => {
     const begun = await of.begin(of.activeTurn('ada') ?? '', { engine });
     of.advance(2 * startDeadlineMs);
     expect(await of.fail(begun, 'worker-shutdown')).toEqual({ turn: 'queued' });
+  });
+
+  test('whose handlers are gone is offered at once, then with pauses, and never fails of it', async () => {
+    const of = await queue('ada');
+    const gone = async () => {
+      const claimed = await of.claim(of.activeTurn('ada') ?? '', { engine });
+      if (typeof claimed === 'string') throw new Error(`the claim was ${claimed}`);
+      const { attempt, leaseUntilMs } = claimed;
+      await of.write((tx) => handBack(tx, { turn: of.activeTurn('ada') ?? '', attempt }, leaseUntilMs));
+      const pauseMs = (of.turn(of.activeTurn('ada') ?? '')?.not_before_ms ?? 0) - of.nowMs;
+      of.advance(24 * 3_600_000);
+      return pauseMs;
+    };
+    const leave = async () => {
+      await of.fail(await of.begin(of.activeTurn('ada') ?? '', { engine }), 'worker-shutdown');
+      of.advance(10_000);
+    };
+    await leave();
+    expect([await gone(), await gone(), await gone()]).toEqual([0, 2_000, 4_000]);
+    await leave();
+    expect(await gone()).toBe(0);
+    expect(of.rows('SELECT DISTINCT counted FROM turn_attempts')).toEqual([{ counted: 0 }]);
+  });
+
+  test('that was handed back is granted anew to the same claim, and once', async () => {
+    const of = await queue('ada', 'ben');
+    const [ada = '', ben = ''] = [of.activeTurn('ada'), of.activeTurn('ben')].map((turn) => turn ?? '');
+    const claim = { engine, claimId: 'f'.repeat(32) };
+    const first = await of.claim(ada, claim);
+    if (typeof first === 'string') throw new Error(`the claim was ${first}`);
+    await of.write((tx) => handBack(tx, { turn: ada, attempt: 1 }, first.leaseUntilMs));
+    expect(await of.claim(ada, claim)).toMatchObject({ attempt: 2, repeated: false });
+    expect(await of.claim(ada, claim)).toMatchObject({ attempt: 2, repeated: true });
+    await expect(of.claim(ben, claim)).rejects.toMatchObject(refusedAs('claim-refused'));
+  });
+
+  test('is not handed back once its claim was answered again', async () => {
+    const of = await queue('ada');
+    const turn = of.activeTurn('ada') ?? '';
+    const claim = { engine, claimId: 'f'.repeat(32) };
+    const [first, second] = [await of.claim(turn, claim), await of.claim(turn, claim)];
+    if (typeof first === 'string' || typeof second === 'string') throw new Error('there was nothing to claim');
+    await of.write((tx) => handBack(tx, { turn, attempt: 1 }, first.leaseUntilMs));
+    expect(of.turn(turn)).toMatchObject({ status: 'running' });
+    await of.write((tx) => handBack(tx, { turn, attempt: 1 }, second.leaseUntilMs));
+    expect(of.turn(turn)).toMatchObject({ status: 'queued' });
   });
 
   test('is offered at once when the clock stepped back since its back-off was set', async () => {

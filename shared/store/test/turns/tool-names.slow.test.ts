@@ -16,7 +16,7 @@ test('wildcards of a project of an older version stand for the tools of then', a
         () => true,
         () => false,
       );
-    await eventually('it is migrated', migrated, 30_000);
+    await eventually('it is migrated', migrated);
     await testing.store(project, (store) => {
       const agent = agentRow(store.reader, 'ada');
       expect(JSON.parse(agent.tools_json)).toEqual(['*']);
@@ -25,4 +25,4 @@ test('wildcards of a project of an older version stand for the tools of then', a
   } finally {
     await testing.close();
   }
-}, 60_000);
+});

@@ -1,16 +1,13 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
-
-// Real threads and disks, on machines that may be busy.
-jest.setTimeout(60_000);
 
 let directory: string;
 let content: ContentStore;
