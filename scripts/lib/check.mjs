@@ -4,7 +4,6 @@ import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { staticChecks } from './checks.mjs';
 import { withScratch } from './scratch.mjs';
-import { capture } from './steps.mjs';
 import { runSuites } from './suites.mjs';
 
 /** What a suite may take that is not named `*.slow`. */
@@ -17,15 +16,15 @@ process.env.NODE_COMPILE_CACHE ??= resolve('.cache/code');
 export async function checkAll(report) {
   const suites = report.suites('Suites that are soon over', () =>
     withScratch((scratch) => {
-      const args = [`--maxWorkers=${availableParallelism()}`, '--reporters=summary', ...unit];
-      return runSuites({ args, scratch, start: capture });
+      const args = [`--maxWorkers=${availableParallelism()}`, ...unit];
+      return runSuites({ args, scratch, quiet: true });
     }),
   );
   await report.attemptBeside('Types', ['tsc', '--build']);
   for (const [heading, { command, cache }] of Object.entries(staticChecks)) {
     await report.attemptBeside(heading, [...command, ...cache]);
   }
-  tellSlow((await suites).durations);
+  tellSlow((await suites).suites);
 }
 
 /** Style and suites of some files and directories, and the types of everything. */
@@ -56,13 +55,13 @@ function suitesOf(path) {
 }
 
 /** A machine with other work makes suites slow that are not: this fails nothing. */
-function tellSlow(durations) {
-  const slow = durations
-    .filter(([, ms]) => ms > slowMs)
-    .sort(([, a], [, b]) => b - a)
+function tellSlow(suites) {
+  const slow = suites
+    .filter(({ durationMs }) => durationMs > slowMs)
+    .sort((one, other) => other.durationMs - one.durationMs)
     .slice(0, 10);
   if (slow.length === 0) return;
-  const lines = slow.map(([file, ms]) => `    ${(ms / 1000).toFixed(1)} s  ${relative('.', file)}`);
+  const lines = slow.map(({ path, durationMs }) => `    ${(durationMs / 1000).toFixed(1)} s  ${path}`);
   console.log(`\nThe longest beyond ${slowMs / 1000} s; what is so on an idle machine is named *.slow.test.ts:`);
   console.log(lines.join('\n'));
 }

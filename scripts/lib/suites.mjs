@@ -1,8 +1,15 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import process from 'node:process';
-import { capture, run } from './steps.mjs';
+import { fileURLToPath } from 'node:url';
+import { runJest } from './jest-process.mjs';
+import { capture } from './steps.mjs';
+
+const here = (file) => fileURLToPath(new URL(file, import.meta.url));
+
+/** Suites that search for faults: what one of them finds by chance is a finding. */
+export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
 
 /**
  * Runs suites.
@@ -11,21 +18,32 @@ import { capture, run } from './steps.mjs';
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
  * @param options.number which ports the suites take, 0 to 2, where Jest runs more than once side by side
- * @param options.start how Jest is started: `run` or `capture`
- * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed), and how
- *   long each suite took, in milliseconds by its path
+ * @param options.quiet keeps what Jest prints for the result
+ * @param options.signal ends the run
+ * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed); each
+ *   suite; and `broken`, a sentence, where Jest itself failed
  */
-export async function runSuites({ args, skip, scratch, number = 0, start = run }) {
+export async function runSuites({ args, skip, scratch, number = 0, quiet = false, signal }) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-test-'));
   const outputFile = join(directory, 'results.json');
-  const compileOnce = `--import=${new URL('compile-once.mjs', import.meta.url).href}`;
-  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', compileOnce];
-  const jest = ['node_modules/jest/bin/jest.js', '--json', `--outputFile=${outputFile}`, ...args];
+  const progress = join(directory, 'progress');
+  const node = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', `--import=${compileOnce}`];
+  const reporters = [...(quiet ? [] : ['default']), here('progress-reporter.mjs')];
+  const jest = [
+    'node_modules/jest/bin/jest.js',
+    '--json',
+    `--outputFile=${outputFile}`,
+    // What a suite leaves open fails that suite, and keeps Jest from nothing.
+    '--forceExit',
+    ...reporters.map((reporter) => `--reporters=${reporter}`),
+    ...args,
+  ];
   const env = {
     ...process.env,
     ...(skip && { SUZUMIO_TEST_SKIP: skip.join(',') }),
     ...(scratch && { TMPDIR: scratch }),
     SUZUMIO_TEST_RUN: String(number),
+    SUZUMIO_TEST_PROGRESS: progress,
     ...(await fuzzSeed()),
     // Services and commands are started hundreds of times: their code is compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(directory, 'code'),
@@ -33,21 +51,51 @@ export async function runSuites({ args, skip, scratch, number = 0, start = run }
     TESTCONTAINERS_RYUK_DISABLED: 'true',
   };
   try {
-    const exit = await start(process.execPath, [...node, ...jest], { env, timeoutMs: 45 * 60_000 }).catch(
-      (error) => error,
-    );
-    const results = JSON.parse(await readFile(outputFile, 'utf8').catch(() => '{}'));
-    const failed = (results.numFailedTests ?? 0) + (results.numRuntimeErrorTestSuites ?? 0);
+    await writeFile(progress, '');
+    const { output, code, broken, running } = await runJest([...node, ...jest], { env, progress, quiet, signal });
+    const results = JSON.parse(await readFile(outputFile, 'utf8').catch(() => 'null'));
+    const why = broken ?? (results === null ? `Jest ended with exit code ${code} and without results` : undefined);
+    const whileRunning = running.length > 0 ? `, in ${running.join(', ')}` : '';
+    const failures = quiet ? failuresIn(results?.testResults ?? []) : '';
     return {
-      passed: results.numPassedTests ?? 0,
-      failed: exit instanceof Error || exit?.code > 0 ? Math.max(failed, 1) : failed,
-      skipped: (results.numPendingTests ?? 0) + (results.numTodoTests ?? 0),
-      output: exit?.stderr ?? '',
-      durations: (results.testResults ?? []).map(({ name, startTime, endTime }) => [name, endTime - startTime]),
+      ...resultsOf(results ?? {}, results && code),
+      output: `${output}${failures}`,
+      broken: why && `${why}${whileRunning}`,
     };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
+}
+
+const compileOnce = new URL('compile-once.mjs', import.meta.url).href;
+
+function failuresIn(suites) {
+  const failed = suites.filter(({ status }) => status === 'failed');
+  return failed.map(({ name, message }) => `FAIL ${relative('.', name)}\n${message}\n`).join('');
+}
+
+function resultsOf(results, code) {
+  const failed = (results.numFailedTests ?? 0) + (results.numRuntimeErrorTestSuites ?? 0);
+  return {
+    passed: results.numPassedTests ?? 0,
+    failed: code === 0 ? failed : Math.max(failed, 1),
+    skipped: (results.numPendingTests ?? 0) + (results.numTodoTests ?? 0),
+    suites: (results.testResults ?? []).map(suiteOf),
+  };
+}
+
+/** `failures` are the tests that failed; `unusable` says that the suite could not be run, or left handles open. */
+function suiteOf({ name, status, startTime, endTime, message, assertionResults }) {
+  const failures = assertionResults
+    .filter((test) => test.status === 'failed')
+    .map((test) => ({ test: test.fullName, message: test.failureMessages[0] ?? '' }));
+  return {
+    path: relative('.', name),
+    failed: status === 'failed',
+    durationMs: endTime - startTime,
+    failures,
+    unusable: failures.length === 0 || message.includes('Test suite failed to run'),
+  };
 }
 
 /** Hostile cases that differ from commit to commit, and are the same for the same one. */

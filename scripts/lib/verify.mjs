@@ -1,47 +1,79 @@
-import { availableParallelism } from 'node:os';
+import { statfsSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { build, staticChecks } from './checks.mjs';
+import { secondLook } from './second-look.mjs';
 import { withScratch } from './scratch.mjs';
 import { runSuites } from './suites.mjs';
-import { capture } from './steps.mjs';
 
 const processors = availableParallelism();
 const inTheTimeLeft = ['nice', '-n', '10'];
+/** What the suites write at a time at most, and half as much again. */
+const neededMib = 3_000;
 const { Format: format, ...afterBuild } = staticChecks;
+
+/**
+ * The kinds of suites that run side by side. `budget` is what a lane takes on two idle processors, in seconds; lanes
+ * other than the first mount nothing from where they keep their files, so that may be in memory.
+ */
+const lanes = [
+  { heading: 'Suites that start containers', kinds: ['container'], workers: processors, budget: 540 },
+  {
+    heading: 'Suites that start processes',
+    kinds: ['process'],
+    workers: Math.ceil(processors / 2),
+    budget: 540,
+    quiet: true,
+    number: 1,
+  },
+  { heading: 'Other suites', kinds: ['unit', 'slow'], workers: processors, budget: 300, quiet: true, number: 2 },
+];
 
 /**
  * Everything that holds for a tree: that it can be built, types, dependencies, dead code, format, lint, and every suite.
  * Most suites wait more than they compute: there are more of them at a time than processors. Checks that only compute
- * are done beside them, in the time that they leave.
+ * are done beside them, in the time that they leave. Suites that failed by chance have a second look at the end.
  *
- * @param options.args what Jest gets on its command line, too: then it is started once
+ * @param options.args what Jest gets on its command line, too: then it is started once, and nothing is looked at twice
  * @param options.skip the names of requirements without which this run has to do
  * @param options.images brings the images up to date, where the caller has not
+ * @param options.signal ends the run
  */
-export async function verify(report, { args, skip, images = () => undefined }) {
+export async function verify(report, { args, skip, images = () => undefined, signal }) {
   const formatted = check(report, 'Format', format);
+  await report.attempt('Space for temporary files', requireSpace);
   await report.attempt('Build', build);
   const checked = checks(report, formatted);
-  const some = args.length > 0;
-  const heading = some ? 'Tests' : 'Suites that start containers';
-  const containers = Promise.resolve(images()).then(() =>
-    report.suites(heading, () =>
-      runSuites({ args: [`--maxWorkers=${processors}`, ...(some ? args : ['--selectProjects', 'container'])], skip }),
-    ),
-  );
-  const lanes = [
-    ['Suites that start processes', { kinds: ['process'], workers: Math.ceil(processors / 2), skip, number: 1 }],
-    ['Other suites', { kinds: ['unit', 'slow'], workers: processors, skip, number: 2 }],
-  ];
-  const others = some ? [] : lanes.map(([name, lane]) => beside(report, name, lane));
-  await Promise.all([checked, containers, ...others]);
+  if (args.length > 0) {
+    await images();
+    const all = [`--maxWorkers=${processors}`, ...args];
+    await Promise.all([checked, report.suites('Tests', () => runSuites({ args: all, skip, signal }))]);
+    return;
+  }
+  const imaged = images();
+  const run = (lane, paths) => runLane(lane, { paths, skip, signal });
+  const ran = lanes.map(async (lane) => {
+    if (lane.kinds.includes('container')) await imaged;
+    const results = await report.suites(lane.heading, () => run(lane), lane.budget);
+    return { results, again: (path) => run({ ...lane, quiet: true }, ['--runTestsByPath', path]) };
+  });
+  const [looked] = await Promise.all([Promise.all(ran), checked]);
+  if (signal?.aborted) return;
+  const lines = await secondLook(looked);
+  if (lines.length > 0) console.log(`\n==> A second look\n${lines.map((line) => `    ${line}`).join('\n')}`);
 }
 
-/** Some kinds of suites. Nothing is mounted from where they keep their files, so that may be in memory. */
-function beside(report, heading, { kinds, workers, skip, number }) {
-  const args = [`--maxWorkers=${workers}`, '--reporters=summary', '--selectProjects', ...kinds];
-  return report.suites(heading, () =>
-    withScratch((scratch) => runSuites({ args, skip, scratch, number, start: capture })),
-  );
+function runLane({ kinds, workers, quiet = false, number = 0 }, { paths = [], skip, signal }) {
+  const args = [`--maxWorkers=${workers}`, '--selectProjects', ...kinds, ...paths];
+  const run = (scratch) => runSuites({ args, skip, scratch, number, quiet, signal });
+  return kinds.includes('container') ? run() : withScratch(run);
+}
+
+/** A full disk fails suites in ways that do not name it. */
+function requireSpace() {
+  const { bavail, bsize } = statfsSync(tmpdir());
+  const mib = Math.floor((bavail * bsize) / 2 ** 20);
+  if (mib < neededMib)
+    throw new Error(`${tmpdir()} has ${mib} MiB left and the suites need ${neededMib}: free some, or set TMPDIR.`);
 }
 
 async function checks(report, formatted) {

@@ -1,4 +1,5 @@
 import { createHook } from 'node:async_hooks';
+import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The kinds of handles that keep a process alive until they are closed, by Node's names for them. */
@@ -20,6 +21,14 @@ const kinds = new Map([
 const graceMs = 3_000;
 const lookEveryMs = 20;
 
+/** Where each server was told to listen: its handle is made later where its address is looked up. */
+const listening = new WeakMap();
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  listening.set(this, stackHere());
+  return listen.apply(this, args);
+};
+
 /** Remembers where each handle was opened, from its creation on. */
 export class OpenHandles {
   #open = new Map();
@@ -27,10 +36,7 @@ export class OpenHandles {
     trackPromises: false,
     init: (id, type, _trigger, resource) => {
       if (!kinds.has(type)) return;
-      const { stackTraceLimit } = Error;
-      Error.stackTraceLimit = 30;
-      this.#open.set(id, { type, resource: new WeakRef(resource), opened: new Error('opened') });
-      Error.stackTraceLimit = stackTraceLimit;
+      this.#open.set(id, { type, resource: new WeakRef(resource), opened: stackHere() });
     },
     destroy: (id) => this.#open.delete(id),
   }).enable();
@@ -64,9 +70,19 @@ function isActive({ resource }) {
 function sentenceOf({ type, resource, opened }) {
   const handle = resource.deref();
   const details = [handle?._idleTimeout && `of ${handle._idleTimeout} ms`, handle?.pid && `with pid ${handle.pid}`];
-  const frames = opened.stack.split('\n').slice(1);
+  const owner =
+    handle?.[Object.getOwnPropertySymbols(handle).find(({ description }) => description === 'owner_symbol')];
+  const frames = (listening.get(owner) ?? opened).stack.split('\n').slice(1);
   const ours = frames.filter((frame) => !/node:|node_modules|open-handles\.mjs/.test(frame));
   const place = ours.slice(0, 3).map((frame) => frame.trim().replace(/^at /, ''));
   const from = place.length > 0 ? place.join(', from ') : 'code of a package';
   return [kinds.get(type), ...details.filter(Boolean), 'opened by', from].join(' ');
+}
+
+function stackHere() {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 30;
+  const error = new Error('opened');
+  Error.stackTraceLimit = stackTraceLimit;
+  return error;
 }
