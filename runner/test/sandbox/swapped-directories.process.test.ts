@@ -68,7 +68,8 @@ test('tools read, write and list nothing outside while a program swaps directori
     () => box.run('file.patch', { path: 'dir/file', search: 'inside', replace: 'inside' }),
     () => box.run('file.patch', { path: 'dir/file', search: 'outside', replace: 'read' }),
     () => box.run('file.patch', { operations: [{ op: 'delete', path: 'dir/new' }] }),
-    () => box.run('shell.exec', { command: 'pwd -P', cwd: 'dir' }),
+    // Bash's own pwd follows the links of the name by which it was started.
+    () => box.run('shell.exec', { command: '/bin/pwd -P', cwd: 'dir' }),
   ];
   const came = new Map<string, number>();
   for (let round = 0; round < 150; round += 1) {

@@ -10,9 +10,6 @@ import { expireLease } from '@suzumio/store/turns/leases';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { eventually } from '../../../test/support/poll.js';
 import { uncut, withoutTimers } from '../../../test/support/bounds.js';
-import { type ClaimWait, ClaimWaits } from '../src/claim-waits.js';
-import type { ToolhostContext } from '../src/context.js';
-import { handlersRouter } from '../src/handlers-router.js';
 import { type Answer, claimId, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 const yaml = `
