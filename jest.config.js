@@ -19,6 +19,8 @@ const project = (kind, file) => ({
   globals: { suiteKind: kind },
   setupFilesAfterEnv: ['<rootDir>/test/support/suite-kind.ts'],
   transform,
+  // Not in the temporary directory, which differs from kind to kind. Projects inherit no option of the root.
+  cacheDirectory: '<rootDir>/.cache/jest',
   testEnvironment: '<rootDir>/test/support/suite-environment.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/\\.cache/'],
@@ -35,8 +37,6 @@ const project = (kind, file) => ({
 export default {
   // Says that something hangs, not that the machine is busy. A wait that hangs ends before it: test/support/poll.ts.
   testTimeout: 300_000,
-  // Not in the temporary directory, which differs from kind to kind.
-  cacheDirectory: '<rootDir>/.cache/jest',
   projects: [
     project('unit', '!(*.slow|*.process|*.container).test.ts'),
     project('slow', '*.slow.test.ts'),

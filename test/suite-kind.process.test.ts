@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 interface JestConfig {
-  cacheDirectory: string;
   projects: { displayName: string }[];
 }
 
@@ -17,7 +16,6 @@ async function passing(kind: string): Promise<string[]> {
   const config = {
     ...ofKind,
     rootDir: root,
-    cacheDirectory: jestConfig.cacheDirectory,
     testMatch: ['<rootDir>/test/fixtures/misnamed-suites/*.mjs'],
   };
   const node = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];

@@ -1,7 +1,11 @@
 import { appendFileSync } from 'node:fs';
 import process from 'node:process';
 
-/** A reporter for Jest. It writes at once which suites run, for the case that Jest never gets to its results. */
+/**
+ * A reporter for Jest. It writes at once which suites run, for the case that Jest never gets to its results.
+ *
+ * @public
+ */
 export default class ProgressReporter {
   onTestFileStart({ path }) {
     this.#write('began', path);

@@ -1,5 +1,6 @@
 import { createHook } from 'node:async_hooks';
 import { Server } from 'node:net';
+import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The kinds of handles that keep a process alive until they are closed, by Node's names for them. */
@@ -20,6 +21,9 @@ const kinds = new Map([
 /** What is closed at a suite's end may need a moment until it is gone. */
 const graceMs = 3_000;
 const lookEveryMs = 20;
+
+// They are opened where they are first used, and stay.
+void [process.stdout, process.stderr, process.stdin];
 
 /** Where each server was told to listen: its handle is made later where its address is looked up. */
 const listening = new WeakMap();
@@ -51,7 +55,7 @@ export class OpenHandles {
     const until = performance.now() + graceMs;
     while (performance.now() < until) {
       if (this.list().length === 0) return [];
-      await sleep(lookEveryMs, undefined, { ref: false });
+      await sleep(lookEveryMs);
     }
     return this.list();
   }
@@ -62,20 +66,26 @@ export class OpenHandles {
   }
 }
 
-function isActive({ resource }) {
+/** The pause between two looks is a timer, too. */
+function isActive({ resource, opened }) {
   const handle = resource.deref();
-  return handle !== undefined && (handle.hasRef?.() ?? true);
+  return handle !== undefined && (handle.hasRef?.() ?? true) && !opened.stack.includes('OpenHandles.leaked');
 }
 
 function sentenceOf({ type, resource, opened }) {
   const handle = resource.deref();
-  const details = [handle?._idleTimeout && `of ${handle._idleTimeout} ms`, handle?.pid && `with pid ${handle.pid}`];
-  const owner =
-    handle?.[Object.getOwnPropertySymbols(handle).find(({ description }) => description === 'owner_symbol')];
+  const symbols = Object.getOwnPropertySymbols(handle);
+  const owner = handle[symbols.find(({ description }) => description === 'owner_symbol')];
+  const details = [
+    handle._idleTimeout && `of ${handle._idleTimeout} ms`,
+    handle.pid && `with pid ${handle.pid}`,
+    owner?.remotePort && `to port ${owner.remotePort}`,
+  ];
   const frames = (listening.get(owner) ?? opened).stack.split('\n').slice(1);
-  const ours = frames.filter((frame) => !/node:|node_modules|open-handles\.mjs/.test(frame));
+  const ours = frames.filter((frame) => !/node:|node_modules|open-handles\.mjs|suite-kind\.ts/.test(frame));
   const place = ours.slice(0, 3).map((frame) => frame.trim().replace(/^at /, ''));
-  const from = place.length > 0 ? place.join(', from ') : 'code of a package';
+  const from =
+    place.length > 0 ? place.join(', from ') : 'code of a package or of Node.js, as fetch where an answer is not read';
   return [kinds.get(type), ...details.filter(Boolean), 'opened by', from].join(' ');
 }
 

@@ -43,7 +43,8 @@ async function ask(attempt: Begun, step: string, said: Behaviour, purpose = 'tur
     },
     body: JSON.stringify({ messages: [{ role: 'user', content: `${step} of ${attempt.turn}` }] }),
   });
-  if (!response.ok) throw new Error(await response.text());
+  const answer = await response.text();
+  if (!response.ok) throw new Error(answer);
 }
 
 /** A turn that looks at the artifacts, and says something. */
