@@ -9,6 +9,17 @@ import { main } from './lib/steps.mjs';
 
 const bundle = 'cli/bundle';
 
+/** A CommonJS package that is imported dynamically has no named exports once it is split off. */
+const staticPackages = {
+  name: 'static-packages',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /^[^.]/ }, ({ kind, path, importer }) => {
+      if (kind !== 'dynamic-import' || importer.includes('/node_modules/')) return undefined;
+      if (/^(node:|@suzumio\/)/.test(path)) return undefined;
+      return { errors: [{ text: `Import ${path} in a module, and that module dynamically: ${importer}.` }] };
+    }),
+};
+
 await main(async () => {
   await mkdir(`${bundle}/dist`, { recursive: true });
   const { outputFiles } = await build({
@@ -16,6 +27,7 @@ await main(async () => {
     entryPoints: { main: 'cli/src/main.ts', ...Object.assign({}, ...Object.values(threads)) },
     outdir: `${bundle}/dist`,
     splitting: true,
+    plugins: [staticPackages],
     target: 'node22',
     write: false,
   });

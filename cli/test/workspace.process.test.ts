@@ -207,7 +207,7 @@ test('on a terminal, no name and no text of an agent does more than show', async
     for (const [command = '', ...options] of [['diff'], ['diff', '--names'], ['ls']]) {
       const at = ['--root', api.cell.directory.root, '--url', api.url];
       const { out } = await terminal.run(...at, 'workspace', command, 'team', 'ada', ...options);
-      // eslint-disable-next-line no-control-regex -- finding control characters is what this is for
+      // oxlint-disable-next-line no-control-regex -- finding control characters is what this is for
       expect(out.replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202e]/);
       expect(out).toContain('a');
     }

@@ -2,11 +2,11 @@
 // `npm run schemas --workspace runner` after a change of the contract; a test fails where it was forgotten.
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { contractSchemas } from '../dist/contract-schemas.js';
 
 for (const [name, schema] of Object.entries(contractSchemas())) {
   const path = fileURLToPath(new URL(`../../docs/schemas/${name}.json`, import.meta.url));
-  const options = { ...(await resolveConfig(path)), filepath: path };
-  await writeFile(path, await format(JSON.stringify(schema), options));
+  const { code } = await format(path, JSON.stringify(schema), { printWidth: 120 });
+  await writeFile(path, code);
 }

@@ -35,11 +35,8 @@ export async function checkPaths(report, paths) {
   const suites = report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
   // It may start the built programs, which are compiled below.
   if (named) await suites;
-  const anyFiles = ['--no-warn-ignored', '--no-error-on-unmatched-pattern'];
-  const { Format: format, Lint: lint } = staticChecks;
-  const styled = ['prettier', '--check', '--log-level', 'warn', '--ignore-unknown', ...format.cache];
-  await report.attemptBeside('Format', [...styled, ...paths]);
-  await report.attemptBeside('Lint', ['eslint', ...anyFiles, ...lint.cache, ...paths]);
+  await report.attemptBeside('Format', ['oxfmt', '--check', '--no-error-on-unmatched-pattern', ...paths]);
+  await report.attemptBeside('Lint', ['oxlint', '--deny-warnings', ...paths]);
   await report.attemptBeside('Types', ['tsc', '--build']);
   const heading = 'Types of the tests';
   const { command, cache } = staticChecks[heading];

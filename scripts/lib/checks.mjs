@@ -9,8 +9,6 @@ export async function build() {
   await run(process.execPath, ['scripts/bundle-cli.mjs']);
 }
 
-const cacheIn = (name) => ['--cache', '--cache-strategy', 'content', '--cache-location', `.cache/${name}`];
-
 /**
  * What is checked without running anything, by heading: a command, and its arguments with a cache. The caches see that a
  * file changed, not that what it depends on did; so `npm test` has none.
@@ -28,6 +26,6 @@ export const staticChecks = {
     command: ['knip', '--treat-config-hints-as-errors'],
     cache: ['--cache', '--cache-location', '.cache/knip'],
   },
-  Format: { command: ['prettier', '--check', '--log-level', 'warn', '.'], cache: cacheIn('prettier') },
-  Lint: { command: ['eslint', '.'], cache: cacheIn('eslint') },
+  Format: { command: ['oxfmt', '--check', '.'], cache: [] },
+  Lint: { command: ['oxlint', '--deny-warnings'], cache: [] },
 };

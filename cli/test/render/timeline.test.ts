@@ -210,7 +210,7 @@ describe('the timeline', () => {
       data: { sender: 'editor', recipient: 'user', priority: 'P1', excerpt: 'a\u001b[2Jb\u202ec\u009bd' },
     });
     const [line = ''] = createTimeline(cast, style)(hostile, true);
-    // eslint-disable-next-line no-control-regex -- control characters are what must not be there
+    // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
     expect(line).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
 });

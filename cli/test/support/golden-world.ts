@@ -25,7 +25,15 @@ export interface GoldenWorld {
 }
 
 export type State =
-  'initialized' | 'talking' | 'running' | 'submitted' | 'failed' | 'busy' | 'drafting' | 'stopped agent' | 'cancelled';
+  | 'initialized'
+  | 'talking'
+  | 'running'
+  | 'submitted'
+  | 'failed'
+  | 'busy'
+  | 'drafting'
+  | 'stopped agent'
+  | 'cancelled';
 
 const yaml = (name: string, team = '') => `
 name: ${name}

@@ -4,7 +4,7 @@
 import process from 'node:process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { format, resolveConfig } from 'prettier';
+import { format } from 'oxfmt';
 import { breakingChanges } from '../dist/openapi/breaking-changes.js';
 import { openApiDocument } from '../dist/openapi/document.js';
 
@@ -16,6 +16,6 @@ for (const change of breakingChanges(JSON.parse(await readFile(released, 'utf8')
   console.log(`breaks: ${change}`);
 }
 for (const path of [docs('openapi.json'), ...(process.argv.includes('--release') ? [released] : [])]) {
-  const options = { ...(await resolveConfig(path)), filepath: path };
-  await writeFile(path, await format(JSON.stringify(document), options));
+  const { code } = await format(path, JSON.stringify(document), { printWidth: 120 });
+  await writeFile(path, code);
 }

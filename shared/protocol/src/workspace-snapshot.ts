@@ -23,7 +23,8 @@ export interface SnapshotDirectory {
 }
 
 export type SnapshotEntry =
-  { kind: 'directory'; name: string; directory: SnapshotDirectory } | Exclude<DirectoryEntry, { kind: 'directory' }>;
+  | { kind: 'directory'; name: string; directory: SnapshotDirectory }
+  | Exclude<DirectoryEntry, { kind: 'directory' }>;
 export type SnapshotFile = Extract<SnapshotEntry, { kind: 'file' }>;
 
 export interface SnapshotBounds {

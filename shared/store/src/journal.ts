@@ -30,7 +30,8 @@ export type RecordedAnswer =
 
 /** How a call of a tool ended. */
 export type RecordedResult =
-  { ok: true; response: ToolResponse } | { ok: false; code: ErrorCode; message: string; refused: boolean };
+  | { ok: true; response: ToolResponse }
+  | { ok: false; code: ErrorCode; message: string; refused: boolean };
 export type RecordedRefusal = Extract<RecordedResult, { ok: false }>;
 
 /** In place of a redacted request's hash: any request at this step gets the recorded result. */

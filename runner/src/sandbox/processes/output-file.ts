@@ -86,7 +86,11 @@ export class OutputFile {
     await this.roots.at(`${keptDirectory}/.gitignore`, { writing: true, createDirs: true }, async (place) => {
       if (place.facts) return;
       const file = await place.directory.openFile(place.name, O_WRONLY | O_CREAT | O_EXCL, 0o644);
-      await file.writeFile('*\n').finally(() => file.close());
+      try {
+        await file.writeFile('*\n');
+      } finally {
+        await file.close();
+      }
     });
     const way = { writing: true, createDirs: true, endAsLink: true };
     return this.roots.at(this.#path, way, async ({ directory, name, facts }) => {

@@ -34,7 +34,7 @@ export function unifiedDiff(
 
 /** A name as git writes it: in quotes where it would otherwise be more than one line, or no name. */
 export function quoted(name: string): string {
-  // eslint-disable-next-line no-control-regex -- finding control characters is what this is for
+  // oxlint-disable-next-line no-control-regex -- finding control characters is what this is for
   const special = /[\u0000-\u001f"\\\u007f]/g;
   if (name.search(special) === -1) return name;
   const escaped = name.replace(special, (character) => escapes[character] ?? octal(character));

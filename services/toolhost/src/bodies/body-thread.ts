@@ -15,7 +15,8 @@ export interface FactsOf {
 
 /** The thread's input; its memory is transferred. */
 export type ThreadJob = { bytes: Uint8Array<ArrayBuffer> } & (
-  { kind: 'question'; purpose: ChatPurpose } | { kind: 'call' }
+  | { kind: 'question'; purpose: ChatPurpose }
+  | { kind: 'call' }
 );
 
 /**

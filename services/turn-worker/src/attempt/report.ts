@@ -9,7 +9,9 @@ import type { Kept } from './agent-workspace.js';
 import type { StopSwitch } from './stop-switch.js';
 
 export type Outcome =
-  ({ kind: 'completed'; output: TurnOutput } & Kept) | { kind: 'failed'; failure: Failure } | { kind: 'abandoned' };
+  | ({ kind: 'completed'; output: TurnOutput } & Kept)
+  | { kind: 'failed'; failure: Failure }
+  | { kind: 'abandoned' };
 
 /** The ToolHost's answer to a report; `over` where it had ended the attempt before. */
 export type Reported = 'taken' | 'over' | 'rejected' | 'none';

@@ -10,7 +10,13 @@
  * - `lingering`: its output is complete, but its sandbox does not exit
  */
 export type StopReason =
-  Abandonment | 'time-limit' | 'workspace-too-large' | 'disk-full' | 'shutdown' | 'capture-failed' | 'lingering';
+  | Abandonment
+  | 'time-limit'
+  | 'workspace-too-large'
+  | 'disk-full'
+  | 'shutdown'
+  | 'capture-failed'
+  | 'lingering';
 export type Abandonment = (typeof abandonments)[number];
 
 const abandonments = ['cancelled', 'fenced', 'superseded'] as const;

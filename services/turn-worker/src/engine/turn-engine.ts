@@ -66,7 +66,8 @@ export interface PreparedSandbox {
  * - `elsewhere`: nowhere; the project file names the runner's address
  */
 export type DoorPlace =
-  { kind: 'socket' | 'connections' | 'elsewhere' } | { kind: 'relay'; address: string; publishes: boolean };
+  | { kind: 'socket' | 'connections' | 'elsewhere' }
+  | { kind: 'relay'; address: string; publishes: boolean };
 
 /** Where the worker listens: a path short enough for sockets, and a relay's port. */
 export interface OpenDoor {

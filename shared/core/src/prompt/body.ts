@@ -5,7 +5,7 @@ const lineBreak = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/gu;
  * Characters that are invisible, or change the visible order: control characters other than tab and line feed, bidi
  * embeddings, overrides and isolates, tag characters, and lone surrogates, which UTF-8 cannot represent.
  */
-// eslint-disable-next-line no-control-regex -- finding control characters is what this is for
+// oxlint-disable-next-line no-control-regex -- finding control characters is what this is for
 const hidden = /[\u0000-\u0008\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
 /** An indivisible unit of a body: one code point, or a carriage return with its line feed. */

@@ -127,7 +127,7 @@ describe('whatever the bodies hold', () => {
     fc.assert(
       fc.property(hostileMail, (mail) => {
         const text = renderPrompt(newsroomPrompt({ mail }));
-        // eslint-disable-next-line no-control-regex -- these must not be there
+        // oxlint-disable-next-line no-control-regex -- these must not be there
         expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
         expect(Buffer.from(text).toString()).toBe(text);
       }),

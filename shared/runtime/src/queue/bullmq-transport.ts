@@ -50,7 +50,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   watchOutages();
 
   function openQueue<T>(name: string, connection: Redis): Queue<T, void> {
-    const queue = new Queue<T, void, string>(name, {
+    const queue = new Queue<T, void>(name, {
       connection,
       prefix,
       skipVersionCheck: true,
