@@ -68,12 +68,18 @@ export class OpenHandles {
 
 /** The pause between two looks is a timer, too. */
 function isActive({ resource, opened }) {
-  const handle = resource.deref();
+  const handle = handleOf(resource);
   return handle !== undefined && (handle.hasRef?.() ?? true) && !opened.stack.includes('OpenHandles.leaked');
 }
 
+/** A socket that an agent of Node's gives to another request is wrapped anew. */
+function handleOf(resource) {
+  const found = resource.deref();
+  return found?.handle ?? found;
+}
+
 function sentenceOf({ type, resource, opened }) {
-  const handle = resource.deref();
+  const handle = handleOf(resource);
   const symbols = Object.getOwnPropertySymbols(handle);
   const owner = handle[symbols.find(({ description }) => description === 'owner_symbol')];
   const details = [
