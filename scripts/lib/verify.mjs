@@ -16,11 +16,11 @@ const { Format: format, ...afterBuild } = staticChecks;
  * other than the first mount nothing from where they keep their files, so that may be in memory.
  */
 const lanes = [
-  { heading: 'Suites that start containers', kinds: ['container'], workers: processors, budget: 540 },
+  { heading: 'Suites that start containers', kinds: ['container'], workers: processors + 1, budget: 540 },
   {
     heading: 'Suites that start processes',
     kinds: ['process'],
-    workers: Math.ceil(processors / 2),
+    workers: processors,
     budget: 540,
     quiet: true,
     number: 1,
