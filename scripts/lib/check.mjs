@@ -4,10 +4,9 @@ import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { staticChecks } from './checks.mjs';
 import { withScratch } from './scratch.mjs';
+import { tellSlow } from './slow-suites.mjs';
 import { runSuites } from './suites.mjs';
 
-/** What a suite may take that is not named `*.slow`. */
-const slowMs = 2_000;
 const unit = ['--selectProjects', 'unit'];
 // The code of the tools themselves is compiled once for all runs.
 process.env.NODE_COMPILE_CACHE ??= resolve('.cache/code');
@@ -49,16 +48,4 @@ function suitesOf(path) {
   const place = relative('.', path).replace(/(^|\/)src(\/|$)/, '$1test$2');
   if (statSync(path).isDirectory()) return join('/', place, '/');
   return place.endsWith('.test.ts') ? `/${place}$` : `/${place.replace(/\.\w+$/, '')}\\.`;
-}
-
-/** A machine with other work makes suites slow that are not: this fails nothing. */
-function tellSlow(suites) {
-  const slow = suites
-    .filter(({ durationMs }) => durationMs > slowMs)
-    .sort((one, other) => other.durationMs - one.durationMs)
-    .slice(0, 10);
-  if (slow.length === 0) return;
-  const lines = slow.map(({ path, durationMs }) => `    ${(durationMs / 1000).toFixed(1)} s  ${path}`);
-  console.log(`\nThe longest beyond ${slowMs / 1000} s; what is so on an idle machine is named *.slow.test.ts:`);
-  console.log(lines.join('\n'));
 }

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { build, staticChecks } from './checks.mjs';
 import { secondLook } from './second-look.mjs';
 import { withScratch } from './scratch.mjs';
+import { tellSlow } from './slow-suites.mjs';
 import { runSuites } from './suites.mjs';
 
 const processors = availableParallelism();
@@ -58,6 +59,7 @@ export async function verify(report, { args, skip, images = () => undefined, sig
   });
   const [looked] = await Promise.all([Promise.all(ran), checked]);
   if (signal?.aborted) return;
+  tellSlow(looked.flatMap(({ results }) => results.suites));
   const lines = await secondLook(looked);
   if (lines.length > 0) console.log(`\n==> A second look\n${lines.map((line) => `    ${line}`).join('\n')}`);
 }
