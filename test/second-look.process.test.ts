@@ -50,7 +50,7 @@ function runFixture(name: string): Promise<Results> {
     testMatch: [`<rootDir>/test/fixtures/failing-suites/${name}.mjs`],
     transform: {},
   };
-  return runSuites({ args: ['--maxWorkers=1', '--config', JSON.stringify(config)], quiet: true });
+  return runSuites({ args: [name, '--maxWorkers=1', '--config', JSON.stringify(config)], quiet: true });
 }
 
 async function lane(name: string): Promise<Lane> {

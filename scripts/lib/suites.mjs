@@ -33,9 +33,9 @@ export async function runSuites({ args, skip, scratch, number = 0, quiet = false
     'node_modules/jest/bin/jest.js',
     '--json',
     `--outputFile=${outputFile}`,
-    // What a suite leaves open fails that suite, and keeps Jest from nothing.
-    '--forceExit',
     ...reporters.map((reporter) => `--reporters=${reporter}`),
+    // What a suite leaves open fails that suite, and keeps Jest from nothing. Paths may follow this option.
+    '--forceExit',
     ...args,
   ];
   const env = {
