@@ -1,9 +1,11 @@
 import { type PolicyCheckOptions, projectDenials, refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { directoryOf, type Grant, grantFor, withGrant } from '@suzumio/core/policy/grant';
-import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
+import type { NewProject } from '@suzumio/store/cell/create-project';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
+import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
@@ -61,24 +63,29 @@ export async function admission(
   return { policy, providers: await allowProviders(session, source, policy, allowProvider) };
 }
 
+/** What a project is made with, once it was let in. */
+export type Admitted = Pick<NewProject, 'grant' | 'mayCopy'>;
+
 /**
  * Checks a project of this person's own disk. Its directory and its image are allowed, because the person could use them
  * without Suzumio, too. The providers that the person agreed to are allowed. The policy decides all else.
  *
- * @returns what has to be kept with the project, so that its turns are allowed what was allowed now
+ * @returns the grant, which is kept with the project so that its turns are allowed what was allowed now; and what it may
+ *   copy
  * @throws {ConfigErrors} `policy-denied`
  */
-export function admitOwnFile(
-  session: Session,
-  loaded: ProjectSource,
-  { policy, providers }: Admission,
-): Grant | undefined {
-  const host = hostPaths([session.root], { mounting: false });
+export function admitOwnFile(session: Session, loaded: ProjectSource, { policy, providers }: Admission): Admitted {
+  const host = hostOf(session);
   const roots = [...policy.workspaces.roots, ...directoryOf(loaded.files)];
   const own = { ...policy, workspaces: { roots } };
-  const grant = grantFor(loaded, projectDenials(own, loaded.config, host), [...providers]);
-  refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host, hasDayBudget(session));
-  return grant;
+  const grant = grantFor(loaded, projectDenials(own, loaded.config, host), { policy, providers, host });
+  const mayCopy = refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host, hasDayBudget(session));
+  return { grant, mayCopy };
+}
+
+/** This machine, as project files see it. */
+export function hostOf({ root }: Session): HostPaths {
+  return hostPaths([root], { mounting: false, writable: () => writableByGrants(new DataDirectory(root)) });
 }
 
 /** Whether what all projects may spend in a day is bounded here: each model needs a price that counts then. */
@@ -87,9 +94,10 @@ export function hasDayBudget({ context }: Session): PolicyCheckOptions {
 }
 
 /** What a grant lets a project do, in words. */
-export function describeGrant({ directories, images, git, providers }: Grant): string[] {
+export function describeGrant({ directories, readonly, images, git, providers }: Grant): string[] {
   return [
-    ...directories.map((directory) => `mounts from ${directory}`),
+    ...readonly.map((directory) => `mounts from ${directory}`),
+    ...directories.map((directory) => `writing to ${directory}`),
     ...images.map((image) => `the image ${image}`),
     ...git.map((repository) => `clones of ${repository}`),
     ...providers.map((pair) => `models at ${describePair(pair)}`),

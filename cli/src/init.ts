@@ -54,15 +54,15 @@ async function makeHere(
   labels: Labels | undefined,
 ): Promise<void> {
   const { config } = loaded;
-  const grant = admitOwnFile(session, loaded, await admission(session, loaded, options));
+  const admitted = admitOwnFile(session, loaded, await admission(session, loaded, options));
   const cell = Cell.open(session.root);
   try {
-    await createFrom(cell, loaded, { grant, labels });
+    await createFrom(cell, loaded, { ...admitted, labels });
     const directory = cell.directory.projectDir(config.name);
     sayJson(session, { project: config.name, directory });
     sayInitialized(session, config);
     say(session, `data: ${directory}`);
-    sayGrant(session, loaded, grant);
+    sayGrant(session, loaded, admitted.grant);
     warnOfMissingRepositories(session, config);
     await warnOfImage(session, config);
     const running = (await findApi(session)) !== undefined;

@@ -1,8 +1,7 @@
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
-import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { renderPolicy } from '@suzumio/core/policy/render-policy';
-import { admitOwnFile, describeGrant, hasDayBudget, hostPolicy } from './host-policy.js';
+import { admitOwnFile, describeGrant, hasDayBudget, hostOf, hostPolicy } from './host-policy.js';
 import { policyFile } from './policy-file.js';
 import { sayWarnings } from './project-file.js';
 import { providersBeyond } from './providers/allow-providers.js';
@@ -34,8 +33,8 @@ export function checkAgainstPolicy(
   const policy = hostPolicy(session);
   const grant = posted
     ? undefined
-    : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) });
-  if (posted) refuseByPolicy(loaded, policy, hostPaths([session.root], { mounting: false }), hasDayBudget(session));
+    : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) }).grant;
+  if (posted) refuseByPolicy(loaded, policy, hostOf(session), hasDayBudget(session));
   sayJson(session, { project: loaded.config.name, allowed: true, grant: grant ?? null });
   if (grant === undefined) say(session, `${file} asks for nothing that the policy does not allow.`);
   else {

@@ -12,7 +12,7 @@ import type { Grant } from '@suzumio/core/policy/grant';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { NewProject } from '@suzumio/store/cell/create-project';
-import { describeGrant, type OwnFileOptions } from './host-policy.js';
+import { type Admitted, describeGrant, type OwnFileOptions } from './host-policy.js';
 import type { ApiClient } from './reach/api-client.js';
 import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
@@ -61,7 +61,7 @@ export function sayWarnings({ context }: Session, { warnings }: ProjectSource): 
 export async function createFrom(
   cell: Cell,
   { config, sourceText }: Pick<LoadedProject, 'config' | 'sourceText'>,
-  given: Pick<NewProject, 'grant' | 'labels'> = {},
+  given: Admitted & Pick<NewProject, 'labels'> = {},
 ): Promise<void> {
   await cell.createProject({ config, source: sourceText, actor: 'user', ...given });
 }

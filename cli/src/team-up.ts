@@ -60,9 +60,9 @@ async function makeHere(
 ): Promise<boolean> {
   const admitted = await admission(session, source, options);
   const admit = (loaded: ProjectSource) => {
-    const grant = admitOwnFile(session, loaded, admitted);
-    sayGrant(session, loaded, grant);
-    return grant;
+    const made = admitOwnFile(session, loaded, admitted);
+    sayGrant(session, loaded, made.grant);
+    return made;
   };
   const cell = Cell.open(session.root);
   try {

@@ -153,7 +153,15 @@ agents: { ada: { role: thinker, prompt: Think. } }
         startProject(tx, 'test');
       },
       ...(name === 'granted'
-        ? { grant: { directories: [], images: [], git: [], providers: [{ baseURL: 'http://127.0.0.1:9/v1' }] } }
+        ? {
+            grant: {
+              directories: [],
+              readonly: [],
+              images: [],
+              git: [],
+              providers: [{ baseURL: 'http://127.0.0.1:9/v1' }],
+            },
+          }
         : {}),
     });
   }

@@ -64,10 +64,16 @@ describe('a file of my own', () => {
     expect(await world.run('policy', 'check', file, '--posted')).toMatchObject({ code: 3 });
     const made = await world.run('init', file);
     expect(made.out).toContain(
-      `Allowed for greedy, as its file is on your own disk: mounts from ${world.directory}, the image mine:1.\n`,
+      `Allowed for greedy, as its file is on your own disk: mounts from ${world.directory}, writing to ${world.directory}/readings, the image mine:1.\n`,
     );
     const kept = await readFile(join(world.root, 'projects/greedy/grant.json'), 'utf8');
-    expect(JSON.parse(kept)).toEqual({ directories: [world.directory], images: ['mine:1'], git: [], providers: [] });
+    expect(JSON.parse(kept)).toEqual({
+      directories: [join(world.directory, 'readings')],
+      readonly: [world.directory],
+      images: ['mine:1'],
+      git: [],
+      providers: [],
+    });
   });
 
   test.each([

@@ -12,7 +12,7 @@ import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { tellFatal } from '@suzumio/runtime/process/run-service';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
 import { createMetrics } from '@suzumio/runtime/observability/metrics';
-import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
 import type { Policy } from '@suzumio/core/policy/policy';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { Cell } from '@suzumio/store/cell/cell';
@@ -145,7 +145,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
             },
           },
         },
-        { transport, logger, metrics, policyOf: ({ project }) => policyOf(project), hurry: hurry.signal },
+        {
+          transport,
+          logger,
+          metrics,
+          policyOf: ({ project }) => policyOf(project),
+          writable: () => writableByGrants(cell.directory),
+          hurry: hurry.signal,
+        },
       ),
     );
     const health =

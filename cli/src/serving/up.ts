@@ -3,11 +3,10 @@ import { configDefaults } from '@suzumio/core/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { Grant } from '@suzumio/core/policy/grant';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { Cell } from '@suzumio/store/cell/cell';
 import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
-import { admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
+import { type Admitted, admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
 import { warnOfMissingRepositories } from '../missing-repositories.js';
 import {
@@ -124,12 +123,12 @@ function sayUsing(session: Session, { url }: ApiClient, file: string | undefined
 /** A project of this person's own disk, and what that allows it. */
 interface OwnProject {
   readonly loaded: LoadedProject;
-  readonly grant: Grant | undefined;
+  readonly admitted: Admitted;
 }
 
 async function ownProject(session: Session, file: string, options: UpOptions): Promise<OwnProject> {
   const loaded = await loadForUse(session, file, options.configRoot);
-  return { loaded, grant: admitOwnFile(session, loaded, await admission(session, loaded, options)) };
+  return { loaded, admitted: admitOwnFile(session, loaded, await admission(session, loaded, options)) };
 }
 
 function sayProcesses(session: Session, { config }: LoadedProject): void {
@@ -165,15 +164,15 @@ async function runProject(
   await followTimeline(session, api, { project, history: 20, signal: until });
 }
 
-async function createHere(session: Session, { loaded, grant }: OwnProject): Promise<boolean> {
+async function createHere(session: Session, { loaded, admitted }: OwnProject): Promise<boolean> {
   const cell = Cell.open(session.root);
   try {
     return await createIfNew(
       session,
       loaded,
       async () => {
-        await createFrom(cell, loaded, { grant });
-        sayGrant(session, loaded, grant);
+        await createFrom(cell, loaded, admitted);
+        sayGrant(session, loaded, admitted.grant);
         warnOfMissingRepositories(session, loaded.config);
       },
       () =>

@@ -3,6 +3,7 @@ import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-ser
 import { isLoopback } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import { writableByGrants } from '@suzumio/store/cell/grants';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import type { BrokenProject } from '@suzumio/store/cell/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
@@ -48,7 +49,10 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       tellBroken(await cell.recover(), dependencies);
       await admitAdmin(config.adminToken ?? cell.directory.adminToken(), dependencies);
       const policy = config.policy ?? defaultPolicy;
-      const host = hostPaths([cell.directory.root], { mounting: false });
+      const host = hostPaths([cell.directory.root], {
+        mounting: false,
+        writable: () => writableByGrants(cell.directory),
+      });
       const { budgetUsdPerDay, publicUrl } = config;
       const publicPath = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
       const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay, publicPath }, hub, config);

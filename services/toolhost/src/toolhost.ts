@@ -6,7 +6,7 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
-import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
@@ -70,7 +70,10 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       cellKey: cell.directory.cellKey(),
       leaseMs: config.leaseMs ?? 15_000,
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
-      host: hostPaths([cell.directory.root], { mounting: false }),
+      host: hostPaths([cell.directory.root], {
+        mounting: false,
+        writable: () => writableByGrants(cell.directory),
+      }),
       owner: randomUUID(),
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),

@@ -32,6 +32,8 @@ export interface TurnWorkerDependencies {
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
   /** A project's policy, where it differs from the configuration's. */
   policyOf?: PolicyOf;
+  /** Directories in which grants of projects let agents write on this host. @default none */
+  writable?: () => readonly string[];
   /** A cell's present credential, where it may be replaced. */
   credentialOf?: CellsOptions['credentialOf'];
   /** Replaces the engines that the policy names. */
@@ -197,7 +199,8 @@ class RunningWorker {
     const sockets = dockerSocket === undefined ? [] : [dockerSocket];
     // The whole worker directory, since another worker may have its own in it.
     const ours = [workerDir, this.directory.path, ...sockets, ...state, ...protectedPaths];
-    return hostPaths(ours, { mounting: true });
+    const { writable = () => [] } = this.dependencies;
+    return hostPaths(ours, { mounting: true, writable });
   }
 
   async #probe(): Promise<void> {

@@ -43,7 +43,7 @@ export async function createPostedProject(
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   // The policy comes first: what it denies is refused for that, supported or not.
-  refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
+  const mayCopy = refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
   refuseUnsupported(loaded);
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
@@ -53,6 +53,7 @@ export async function createPostedProject(
       source: sourceText,
       actor: posted.actor,
       labels: posted.labels,
+      mayCopy,
       begin: (tx) => {
         begun.answer = once(tx, key, () => beginProject(tx, loaded, posted));
       },

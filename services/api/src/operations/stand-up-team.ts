@@ -45,10 +45,9 @@ function make({ cell, policy, host, budgetUsdPerDay }: ApiContext, team: string,
   return makeStandingProject(cell, {
     team,
     source: readProjectText(file, 'file'),
-    admit: (loaded) => {
-      refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
-      return undefined;
-    },
+    admit: (loaded) => ({
+      mayCopy: refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined }),
+    }),
     actor,
   });
 }

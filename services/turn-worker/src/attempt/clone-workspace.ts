@@ -1,4 +1,4 @@
-import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import { type CloneRequest, type Repository, repositoryOf } from '@suzumio/protocol/repository';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -6,7 +6,7 @@ import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot, captureSnapshot, contentRetry } from './agent-workspace.js';
-import type { Host } from './host.js';
+import { type Host, requireAllowed } from './host.js';
 import type { StopSwitch } from './stop-switch.js';
 
 /**
@@ -18,13 +18,15 @@ import type { StopSwitch } from './stop-switch.js';
 export async function cloneWorkspace(
   workspace: Workspace,
   clone: CloneRequest,
-  { agent, project }: Pick<ClaimAnswer['input'], 'agent' | 'project'>,
+  { ref, claim }: { ref: AttemptRef; claim: ClaimAnswer },
   { host, ...by }: { host: Host; client: AttemptClient; stop: StopSwitch; logger: Logger },
 ): Promise<Repository> {
   const { client, stop } = by;
+  const { agent, project } = claim.input;
   const author = { name: agent.displayName ?? agent.id, email: `${agent.id}@${project}.invalid` };
   await workspace.expectWrites();
-  const to = { author, bounds: workspace.bounds, signal: stop.stopped };
+  const check = (git: string) => void requireAllowed(host, ref, { ...claim, clone: { ...clone, git } });
+  const to = { author, bounds: workspace.bounds, check, signal: stop.stopped };
   const commit = await host.repositories.clone(clone, workspace.directory, to);
   const kept = await captureSnapshot(workspace, host.limits.captureMs, by);
   if ('unsaved' in kept) {

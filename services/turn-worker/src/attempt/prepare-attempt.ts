@@ -58,7 +58,7 @@ export async function prepareAttempt(
   const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored: claim.ignored ?? [], bounds });
   await bringToSnapshot(workspace, claim.snapshot, { client, stop });
   const repository = claim.clone
-    ? await cloneWorkspace(workspace, claim.clone, claim.input, { host, client, stop, logger })
+    ? await cloneWorkspace(workspace, claim.clone, { ref, claim }, { host, client, stop, logger })
     : claim.input.repository;
   // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
   if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();

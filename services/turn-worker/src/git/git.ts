@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { killMarked } from '../engine/process/marked-processes.js';
+import type { HeldDirectory } from '../files/hold-directory.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 import { gitConfig } from './git-config.js';
 import { GitFailed } from './git-failed.js';
@@ -18,9 +19,14 @@ export interface GitRun {
   protocols?: readonly string[];
   /** Aborted when the command has to end. */
   signal: AbortSignal;
+  /** A directory that the command, and what it starts, has open as descriptor {@link heldFd}. */
+  held?: HeldDirectory | undefined;
   /** Takes the standard output; throws to end the command. @default it is kept */
   onOutput?: (bytes: Buffer) => void;
 }
+
+/** The descriptor of a directory that Git is given: the first after its standard ones. */
+export const heldFd = 3;
 
 /** Marks Git's processes, to find those that outlived their worker. */
 const gitMark = 'SUZUMIO_GIT_MARK';
@@ -53,7 +59,7 @@ export class Git {
    *
    * @throws GitFailed; what `signal` was aborted with; what `onOutput` throws
    */
-  async run(args: readonly string[], { protocols = [], signal, onOutput }: GitRun): Promise<string> {
+  async run(args: readonly string[], { protocols = [], signal, held, onOutput }: GitRun): Promise<string> {
     this.#opened ??= this.#open();
     await this.#opened;
     signal.throwIfAborted();
@@ -63,7 +69,7 @@ export class Git {
       cwd: this.#home,
       // A process group of its own, so that all that Git starts ends with it.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', held?.fd ?? 'ignore'],
       env: {
         ...environment,
         HOME: this.#home,
@@ -83,7 +89,7 @@ export class Git {
     const onAbort = () => stop(signal.reason);
     signal.addEventListener('abort', onAbort);
     const [kept, said] = [new Tail(maxKeptBytes), new Tail(maxErrorBytes)];
-    child.stdout.on('data', (bytes: Buffer) => {
+    child.stdout?.on('data', (bytes: Buffer) => {
       try {
         if (onOutput) onOutput(bytes);
         else kept.add(bytes);
@@ -91,7 +97,7 @@ export class Git {
         stop(error);
       }
     });
-    child.stderr.on('data', (bytes: Buffer) => said.add(bytes));
+    child.stderr?.on('data', (bytes: Buffer) => said.add(bytes));
     try {
       const [code, by] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
         child.once('error', reject);

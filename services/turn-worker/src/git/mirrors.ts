@@ -2,9 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloneRequest } from '@suzumio/protocol/repository';
+import { HeldDirectory } from '../files/hold-directory.js';
+import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import { treeSize } from '../files/tree-size.js';
-import type { Git } from './git.js';
+import { AttemptFailure } from '../engine/attempt-failure.js';
+import { type Git, heldFd } from './git.js';
 import { fetchFailure, GitFailed } from './git-failed.js';
 import { requirePlain } from './require-plain.js';
 
@@ -14,6 +17,9 @@ export interface MirrorsOptions {
   /** The most bytes of one mirror; all together may have four times as many. */
   maxBytes: number;
 }
+
+/** What is fetched, and how much of it. */
+type CloneSource = Omit<CloneRequest, 'branch'>;
 
 /** A commit in a mirror, by the reference that was fetched. */
 export interface Fetched {
@@ -35,28 +41,43 @@ export class Mirrors {
   constructor(private readonly options: MirrorsOptions) {}
 
   /**
-   * Fetches what is to be cloned, and keeps others from that mirror while `use` runs.
+   * Fetches what is to be cloned, and keeps others from that mirror while `use` runs. A repository of this host is opened
+   * first, and `check` is given its path with links resolved: what is fetched is what was checked.
    *
-   * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with
+   * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with; what `check` throws
    */
   async fetch<Result>(
-    clone: Omit<CloneRequest, 'branch'>,
-    signal: AbortSignal,
+    clone: CloneSource,
+    { signal, check }: { signal: AbortSignal; check: (real: string) => void },
     use: (fetched: Fetched) => Promise<Result>,
   ): Promise<Result> {
-    const name = `${hashOf(`${clone.git}\n${String(clone.depth ?? '')}`)}.git`;
-    const before = this.#last.get(name) ?? Promise.resolve();
-    const work = before.then(async () => use(await this.#bringUpToDate(name, clone, signal)));
-    const settled = work.catch(() => undefined);
+    const held = isPath(clone.git) ? await hold(clone.git) : undefined;
+    try {
+      if (held) check(held.real);
+      const name = `${hashOf(`${held?.real ?? clone.git}\n${String(clone.depth ?? '')}`)}.git`;
+      return await this.#inTurn(name, async () => use(await this.#bringUpToDate(name, clone, held, signal)));
+    } finally {
+      await held?.close();
+    }
+  }
+
+  async #inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
+    const done = (this.#last.get(name) ?? Promise.resolve()).then(work);
+    const settled = done.catch(() => undefined);
     this.#last.set(name, settled);
     try {
-      return await work;
+      return await done;
     } finally {
       if (this.#last.get(name) === settled) this.#last.delete(name);
     }
   }
 
-  async #bringUpToDate(name: string, clone: Omit<CloneRequest, 'branch'>, signal: AbortSignal): Promise<Fetched> {
+  async #bringUpToDate(
+    name: string,
+    clone: CloneSource,
+    held: HeldDirectory | undefined,
+    signal: AbortSignal,
+  ): Promise<Fetched> {
     signal.throwIfAborted();
     const { git, directory, maxBytes } = this.options;
     const mirror = join(directory, name);
@@ -68,7 +89,7 @@ export class Mirrors {
     await writeFile(unfinished, '');
     await git.run(['init', '--quiet', '--bare', '--template=', mirror], { signal });
     const reference = `refs/suzumio/${hashOf(clone.ref ?? '')}`;
-    const commit = await this.#fetchInto(mirror, reference, clone, signal);
+    const commit = await this.#fetchInto({ mirror, reference }, clone, held, signal);
     await rm(unfinished);
     await utimes(mirror, new Date(), new Date());
     await this.#removeOldest(name);
@@ -76,17 +97,15 @@ export class Mirrors {
   }
 
   async #fetchInto(
-    mirror: string,
-    reference: string,
-    { git: source, ref, depth }: Omit<CloneRequest, 'branch'>,
+    { mirror, reference }: Omit<Fetched, 'commit'>,
+    { git: source, ref, depth }: CloneSource,
+    held: HeldDirectory | undefined,
     signal: AbortSignal,
   ): Promise<string> {
     const { git } = this.options;
-    const isPath = source.startsWith('/');
-    if (isPath) await requirePlain(source);
+    if (held) await requirePlain(held.at(), source);
     try {
       const wanted = `+${ref ?? 'HEAD'}:${reference}`;
-      const protocols = isPath ? ['file'] : ['https', 'http'];
       await git.run(
         [
           `--git-dir=${mirror}`,
@@ -95,13 +114,13 @@ export class Mirrors {
           '--no-tags',
           '--no-write-fetch-head',
           ...depthOf(depth),
-          source,
+          held?.at(heldFd) ?? source,
           wanted,
         ],
-        { signal, protocols },
+        { signal, held, protocols: held ? ['file'] : ['https', 'http'] },
       );
       // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
-      if (isPath) await requirePlain(source);
+      if (held) await requirePlain(held.at(), source);
       const commit = await git.run([`--git-dir=${mirror}`, 'rev-parse', '--verify', `${reference}^{commit}`], {
         signal,
       });
@@ -130,6 +149,19 @@ export class Mirrors {
       await removeTree(join(directory, name));
       left -= bytes;
     }
+  }
+}
+
+const isPath = (git: string) => git.startsWith('/');
+
+async function hold(path: string): Promise<HeldDirectory> {
+  try {
+    return await HeldDirectory.open(path);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    throw new AttemptFailure('repository-refused', `There is no repository at ${path} on the worker's host.`, {
+      cause: error,
+    });
   }
 }
 

@@ -27,6 +27,8 @@ export interface CloneOptions {
   author: Author;
   /** Of the workspace. */
   bounds?: WorkspaceBounds;
+  /** Throws unless a repository of this host may be cloned, by its path with links resolved, once it is open. */
+  check: (real: string) => void;
   signal: AbortSignal;
 }
 
@@ -45,18 +47,19 @@ export class Repositories {
    * Makes an empty directory a clone, on the agent's branch. The clone shares nothing with the mirror.
    *
    * @returns the id of the commit that the branch begins at
-   * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with
+   * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with; what `check`
+   *   throws
    */
   async clone(
     request: CloneRequest,
     to: string,
-    { author, bounds = this.options.bounds, signal }: CloneOptions,
+    { author, bounds = this.options.bounds, check, signal }: CloneOptions,
   ): Promise<string> {
     const { cloneMs } = this.options;
     const tooLong = AbortSignal.timeout(cloneMs);
     const either = AbortSignal.any([signal, tooLong]);
     try {
-      return await this.#mirrors.fetch(request, either, async (fetched) => {
+      return await this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
         await inspectTree(this.#git, fetched, { bounds, name: request.git, signal: either });
         await this.#cloneFrom(fetched, request, to, author, either);
         return fetched.commit;

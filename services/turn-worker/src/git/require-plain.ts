@@ -27,12 +27,14 @@ const borrowing: readonly (readonly [file: string, says: string])[] = [
  * Requires of a repository on this host that it is all there: with a link, or by borrowing, it would lead to what the
  * policy does not name.
  *
+ * @param path where it is reached
+ * @param name what it is called
  * @throws AttemptFailure `repository-refused`, `repository-unsupported`
  */
-export async function requirePlain(path: string): Promise<void> {
+export async function requirePlain(path: string, name: string): Promise<void> {
   const inside = join(path, '.git');
   const found = await factsOf(inside);
-  const unsupported = (what: string) => new AttemptFailure('repository-unsupported', `${path} ${what}`);
+  const unsupported = (what: string) => new AttemptFailure('repository-unsupported', `${name} ${what}`);
   if (found && !found.isDirectory()) {
     throw unsupported(
       found.isSymbolicLink()
@@ -42,17 +44,17 @@ export async function requirePlain(path: string): Promise<void> {
   }
   const gitDir = found ? inside : path;
   if ((await factsOf(join(gitDir, 'objects'))) === undefined) {
-    throw new AttemptFailure('repository-refused', `There is no repository at ${path} on the worker's host.`);
+    throw new AttemptFailure('repository-refused', `There is no repository at ${name} on the worker's host.`);
   }
   for (const [file, says] of borrowing) if (await factsOf(join(gitDir, file))) throw unsupported(says);
-  for (const name of [...files, ...trees]) {
-    if ((await factsOf(join(gitDir, name)))?.isSymbolicLink() === true) {
-      throw unsupported(`leads elsewhere with a link (${name}).`);
+  for (const one of [...files, ...trees]) {
+    if ((await factsOf(join(gitDir, one)))?.isSymbolicLink() === true) {
+      throw unsupported(`leads elsewhere with a link (${one}).`);
     }
   }
   let seen = 0;
-  for (const name of trees) {
-    for await (const entry of below(join(gitDir, name))) {
+  for (const tree of trees) {
+    for await (const entry of below(join(gitDir, tree))) {
       seen += 1;
       if (seen > maxEntries) throw unsupported(`has more than ${maxEntries} files: pack it, with git gc.`);
       if (entry.isSymbolicLink()) {

@@ -51,7 +51,7 @@ async function cloned(request: Partial<CloneRequest> = {}, by = repositories()):
   const path = join(base, 'worker', `workspace-${++clones}`);
   mkdirSync(path, { recursive: true });
   const asked = { git: origin.path, branch: 'suzumio/developer', ...request };
-  const commit = await by.clone(asked, path, { author, signal: new AbortController().signal });
+  const commit = await by.clone(asked, path, { author, check: () => undefined, signal: new AbortController().signal });
   return { commit, path, git: (...args) => gitIn(path, ...args) };
 }
 
@@ -383,7 +383,11 @@ describe('over HTTP', () => {
     const path = join(base, 'worker/workspace');
     mkdirSync(path, { recursive: true });
     const by = repositories();
-    const asking = by.clone({ git: `${url}/tides.git`, branch: 'b' }, path, { author, signal: stop.signal });
+    const asking = by.clone({ git: `${url}/tides.git`, branch: 'b' }, path, {
+      author,
+      check: () => undefined,
+      signal: stop.signal,
+    });
     while (asked.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
     stop.abort(new Error('stopped'));
     await expect(asking).rejects.toThrow('stopped');

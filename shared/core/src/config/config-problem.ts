@@ -44,6 +44,7 @@ export type ConfigProblemCode =
   | 'profile-unknown'
   | 'preset-unknown'
   | 'provider-unknown'
+  | 'rule-writable'
   | 'secret-in-file'
   | 'text-invalid'
   | 'tool-unknown'

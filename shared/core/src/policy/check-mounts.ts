@@ -15,7 +15,6 @@ export function mountDenials(
   { mounts, tmpfs }: Pick<SandboxLimits, 'mounts' | 'tmpfs'>,
   host: HostPaths,
 ): Denial[] {
-  const realRoots = roots.map(({ path, readonly }) => ({ path: realPath(path, host), readonly }));
   const taken = new Set<string>();
   const target = (path: (string | number)[], at: string): Denial[] => {
     const problem = targetProblem(at) ?? (taken.has(at) ? 'something else stands there already' : undefined);
@@ -26,7 +25,7 @@ export function mountDenials(
     ...Object.keys(tmpfs).flatMap((at) => target(['tmpfs', at], at)),
     ...mounts.flatMap((mount, index) => [
       ...target(['mounts', index, 'target'], mount.target),
-      ...sourceDenials(realRoots, mount, index, host),
+      ...sourceDenials(roots, mount, index, host),
     ]),
   ];
 }

@@ -56,6 +56,7 @@ function unique(denials: readonly Denial[]): Denial[] {
 /**
  * Refuses a project that a policy does not allow.
  *
+ * @returns whether a workspace may be copied from a directory, by its path when it is opened
  * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
  */
 export function refuseByPolicy(
@@ -63,7 +64,7 @@ export function refuseByPolicy(
   policy: Policy,
   host: HostPaths,
   options?: PolicyCheckOptions,
-): void {
+): (directory: string) => boolean {
   const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
   for (const denied of projectDenials(policy, project.config, host, options)) {
     const problem: ConfigProblem = {
@@ -76,7 +77,7 @@ export function refuseByPolicy(
     if (!problems.has(key)) problems.set(key, { problem, denied });
     if (problems.size >= configLimits.problems) break;
   }
-  if (problems.size === 0) return;
+  if (problems.size === 0) return (directory) => mayCopyFrom(policy, directory, host);
   const found = [...problems.values()].sort((a, b) => inOrder(a.problem, b.problem));
   throw new ConfigErrors(
     found.map(({ problem }) => problem),
@@ -129,14 +130,18 @@ function turnDenials({ ceilings }: Policy, { turn }: FileConfig): Denial[] {
     });
 }
 
-/** Mountable directories may also be copied: an agent that sees one could copy it itself. */
 function workspaceDenials(policy: Policy, id: string, { from, git }: WorkspaceConfig, host: HostPaths): Denial[] {
   if (git !== undefined) return cloneDenials(policy, ['agents', id, 'workspace', 'git'], git, host);
   if (from === undefined) return [];
-  const roots = [...policy.workspaces.roots, ...policy.mounts.roots.map(({ path }) => path)];
-  const allowed = isBelow(from, roots, host) && !isProtected(from, host);
+  const allowed = mayCopyFrom(policy, from, host);
   const message = `workspaces may not be copied from ${from}`;
   return allowed ? [] : [denial(['agents', id, 'workspace', 'from'], 'workspaces.roots', message)];
+}
+
+/** Mountable directories may also be copied: an agent that sees one could copy it itself. */
+function mayCopyFrom(policy: Policy, directory: string, host: HostPaths): boolean {
+  const roots = [...policy.workspaces.roots, ...policy.mounts.roots.map(({ path }) => path)];
+  return isBelow(directory, roots, host) && !isProtected(directory, host);
 }
 
 function providerDenials(policy: Policy, { backend }: FileConfig, dayBudget: boolean): Denial[] {
@@ -180,8 +185,10 @@ function toolpackDenials(policy: Policy, { tools }: FileConfig, host: HostPaths)
 /** A host that looks up each path once. */
 function remembering(host: HostPaths): HostPaths {
   const known = new Map<string, ReturnType<HostPaths['lookUp']>>();
+  let writable: readonly string[] | undefined;
   return {
     ...host,
+    writable: () => (writable ??= host.writable?.() ?? []),
     lookUp: (path) => {
       if (!known.has(path)) known.set(path, host.lookUp(path));
       return known.get(path);

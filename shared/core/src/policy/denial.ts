@@ -8,6 +8,7 @@ import type { Policy } from './policy.js';
  *
  * - `targets`: paths of a container that may not be covered
  * - `protected`: paths of a host that are never mounted
+ * - `writable`: repositories in which agents may write are never cloned
  * - `root`: nothing runs as uid or gid 0
  * - `reserved-env`: variables that Suzumio itself sets
  */
@@ -29,6 +30,7 @@ export type PolicyRule =
   | `toolpacks.${'directories' | 'mcpCommands' | 'mcpUrls'}`
   | 'targets'
   | 'protected'
+  | 'writable'
   | 'root'
   | 'reserved-env';
 

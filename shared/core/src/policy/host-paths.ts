@@ -20,6 +20,8 @@ export interface HostPaths {
    * including the targets of their links.
    */
   readonly protectedPaths: readonly string[];
+  /** Directories in which grants let agents write, with links resolved; a policy names others. @default none */
+  readonly writable?: () => readonly string[];
 }
 
 /** The sockets and state of container engines, and the kernel's file systems. */
@@ -46,10 +48,10 @@ export function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
-/** Whether a path is in one of some directories, with links resolved on both sides. */
+/** Whether a path is in one of some directories. Its links are resolved; those of the directories were, once. */
 export function isBelow(path: string, directories: readonly string[], host: HostPaths): boolean {
   const real = realPath(path, host);
-  return directories.some((directory) => isWithin(real, realPath(directory, host)));
+  return directories.some((directory) => isWithin(real, directory));
 }
 
 /**
@@ -61,7 +63,10 @@ export function isProtected(path: string, host: HostPaths): boolean {
   return host.protectedPaths.some((kept) => paths.some((asked) => isWithin(asked, kept) || isWithin(kept, asked)));
 }
 
-/** A path with links resolved, as far as they are visible. */
+/** A path with links resolved, as far as it exists and is visible. */
 export function realPath(path: string, host: HostPaths): string {
-  return host.lookUp(path)?.real ?? posix.resolve(path);
+  const written = posix.resolve(path);
+  const real = host.lookUp(written)?.real;
+  if (real !== undefined || written === '/') return real ?? written;
+  return posix.join(realPath(posix.dirname(written), host), posix.basename(written));
 }

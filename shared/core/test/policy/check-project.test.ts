@@ -8,6 +8,7 @@ import { projectDenials, refuseByPolicy } from '@suzumio/core/policy/check-proje
 import { directoryOf, grantFor, withGrant } from '@suzumio/core/policy/grant';
 import { type HostPaths, unseenHost } from '@suzumio/core/policy/host-paths';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
+import { resolvePolicy } from '@suzumio/core/policy/resolve-policy';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import { load, minimal, problemsIn, withFiles } from '../config/project-files.js';
 
@@ -121,7 +122,13 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
       );
     expect(rules('/srv/open/link', ['/srv/open/**'])).toHaveLength(1);
     expect(rules('/srv/open/other', ['/srv/open/**'])).toEqual([]);
-    expect(rules('/srv/real', ['/srv/alias'])).toEqual([]);
+    // The links of a rule are followed once, when the policy is read.
+    expect(rules('/srv/real', ['/srv/alias'])).toHaveLength(1);
+    expect(resolvePolicy({ ...defaultPolicy, git: ['/srv/alias', '/srv/alias/**', '**'] }, host).git).toEqual([
+      '/srv/real',
+      '/srv/real/**',
+      '**',
+    ]);
   });
 
   test.each<[string, string[]]>([
@@ -199,7 +206,7 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
   });
 
   test('of one’s own disk is believed its prices with the providers that were agreed to, but not those of the policy', () => {
-    const grant = { directories: [], images: [], git: [], providers: [{ baseURL: 'http://m/v1' }] };
+    const grant = { directories: [], readonly: [], images: [], git: [], providers: [{ baseURL: 'http://m/v1' }] };
     const rules = (policy: Policy) =>
       projectDenials(withGrant(policy, grant), load(thinker).config, unseenHost, { dayBudget: true }).map(
         ({ field }) => field,
@@ -221,11 +228,12 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
       },
     };
     expect(projectDenials(defaultPolicy, config, host)).toHaveLength(32);
-    expect(looked).toHaveLength(32);
+    expect(looked).toHaveLength(new Set(looked).size);
   });
 });
 
 describe("a file of one's own disk", () => {
+  const nothing = { policy: defaultPolicy, providers: [] };
   const file = minimal(`    workspace: { from: seeds }
 backend:
   image: my/runner:1
@@ -237,8 +245,14 @@ backend:
       const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
       const host = hostPaths([], { mounting: true });
       const own = { ...defaultPolicy, workspaces: { roots: directoryOf(loaded.files) } };
-      const grant = grantFor(loaded, projectDenials(own, loaded.config, host), []);
-      expect(grant).toEqual({ directories: [directory], images: ['my/runner:1'], git: [], providers: [] });
+      const grant = grantFor(loaded, projectDenials(own, loaded.config, host), { ...nothing, host });
+      expect(grant).toEqual({
+        directories: [join(directory, 'data')],
+        readonly: [directory],
+        images: ['my/runner:1'],
+        git: [],
+        providers: [],
+      });
       if (!grant) return;
       expect(projectDenials(withGrant(own, grant), loaded.config, host)).toEqual([]);
 
@@ -253,7 +267,7 @@ backend:
   });
 
   test('that asks for nothing more is granted nothing, and a posted one has no directory', () => {
-    expect(grantFor(load(minimal()), [], [])).toBeUndefined();
+    expect(grantFor(load(minimal()), [], { ...nothing, host: unseenHost })).toBeUndefined();
     expect(directoryOf(loadProjectText(minimal(), 'file').files)).toEqual([]);
     expect(directoryOf(['/project.yaml'])).toEqual([]);
   });
@@ -266,10 +280,47 @@ backend:
     withFiles({ 'project.yaml': text }, (directory) => {
       const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
       const host = hostPaths([], { mounting: true });
-      const grant = grantFor(loaded, projectDenials(defaultPolicy, loaded.config, host), []);
+      const grant = grantFor(loaded, projectDenials(defaultPolicy, loaded.config, host), { ...nothing, host });
       expect(grant?.git).toEqual(['https://git.example/a', directory]);
       const left = projectDenials(withGrant(defaultPolicy, grant ?? raise()), loaded.config, host);
       expect(left.map(({ field }) => field)).toEqual(['agents.b.workspace.git', 'agents.d.workspace.git']);
+    });
+  });
+});
+
+describe('a repository in which agents may write', () => {
+  const rules = (git: string, { policy = {}, writable = [] }: { policy?: Partial<Policy>; writable?: string[] }) => {
+    const host: HostPaths = {
+      ...unseenHost,
+      lookUp: (path) => ({ real: path, kind: 'directory' }),
+      writable: () => writable,
+    };
+    const { config } = load(minimal(`    workspace: { git: ${git} }\n`));
+    return projectDenials({ ...defaultPolicy, git: ['/srv/**'], ...policy }, config, host).map(({ rule }) => rule);
+  };
+  const mounts = { roots: [{ path: '/srv/exchange', readonly: false }] };
+
+  test('is not cloned: below a directory, in it, or with one in what Git reads', () => {
+    expect(rules('/srv/exchange/tides', { policy: { mounts } })).toEqual(['writable']);
+    expect(rules('/srv/exchange', { policy: { mounts } })).toEqual(['writable']);
+    expect(rules('/srv/tides', { writable: ['/srv/tides'] })).toEqual(['writable']);
+    expect(rules('/srv/tides', { writable: ['/srv'] })).toEqual(['writable']);
+    expect(rules('/srv/tides', { writable: ['/srv/tides/.git/objects'] })).toEqual(['writable']);
+  });
+
+  test('is another matter beside what they may write, and where they only read', () => {
+    expect(rules('/srv/tides', { policy: { mounts }, writable: ['/srv/tides/out'] })).toEqual([]);
+    expect(rules('/srv/tides', { policy: { mounts: { roots: [{ path: '/srv', readonly: true }] } } })).toEqual([]);
+  });
+
+  test('is named by no grant: what the policy names is mounted for reading alone', () => {
+    const text = minimal(`    mounts: [{ source: ., target: /data, readonly: false }]\n`);
+    withFiles({ 'project.yaml': text, 'tides/a': '' }, (directory) => {
+      const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
+      const host = hostPaths([], { mounting: true });
+      const policy = { ...defaultPolicy, git: [join(directory, 'tides')] };
+      const grant = grantFor(loaded, projectDenials(policy, loaded.config, host), { policy, providers: [], host });
+      expect(grant).toMatchObject({ directories: [], readonly: [directory] });
     });
   });
 });

@@ -3,6 +3,7 @@ import { type SandboxRequest, sandboxDenials } from '@suzumio/core/policy/check-
 import type { HostPath, HostPaths } from '@suzumio/core/policy/host-paths';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
+import { resolvePolicy } from '@suzumio/core/policy/resolve-policy';
 
 type Sandbox = SandboxRequest['sandbox'];
 
@@ -168,7 +169,14 @@ describe('a mount', () => {
     expect(judged('/srv/data/etc')).toEqual(['mounts[0].source mounts.roots']);
     expect(judged('/srv/data/run')).toEqual(['mounts[0].source protected']);
     expect(judged('/home/a/data')).toEqual([]);
-    expect(denials(mount('/srv/data/a'), roots('/data'), host)).toEqual([]);
+    expect(denials(mount('/srv/data/a'), resolvePolicy({ ...defaultPolicy, ...roots('/data') }, host), host)).toEqual(
+      [],
+    );
+  });
+
+  test('is not judged by where a link in place of a root leads that was put there after the policy was read', () => {
+    const host = hostWith({ '/srv/data': '/etc', '/etc': '/etc' });
+    expect(denials(mount('/srv/data'), roots('/srv/data'), host)).toEqual(['mounts[0].source mounts.roots']);
   });
 
   test('of what is not there, or is no directory and no file, is denied by the host that would mount it', () => {

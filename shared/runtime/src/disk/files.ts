@@ -1,4 +1,13 @@
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, realpathSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { configLimits } from '@suzumio/core/config/limits';
 import type { FileContent, SourceFiles } from '@suzumio/core/config/source-files';
@@ -22,7 +31,7 @@ export function readTextFile(path: string): FileContent {
     }
     const text = decodeUtf8(readFileSync(descriptor));
     if (text === undefined) return { ok: false, code: 'file-not-utf8', message: `${path} is not UTF-8 text` };
-    return { ok: true, realPath: realpathSync(path), text };
+    return { ok: true, realPath: realPathOf(descriptor, path), text };
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     if (code === 'ENOENT' || code === 'ENOTDIR') {
@@ -32,6 +41,11 @@ export function readTextFile(path: string): FileContent {
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
+}
+
+/** The path of an open file with links resolved: on Linux of what was opened, whatever stands at its path by now. */
+function realPathOf(descriptor: number, path: string): string {
+  return existsSync('/proc/self/fd') ? readlinkSync(`/proc/self/fd/${descriptor}`) : realpathSync(path);
 }
 
 function decodeUtf8(bytes: Uint8Array): string | undefined {

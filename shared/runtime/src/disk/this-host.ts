@@ -7,10 +7,13 @@ import { alwaysProtected, type HostPath, type HostPaths } from '@suzumio/core/po
  *
  * @param protectedPaths paths to protect besides the engines' own: data directories, worker directories, sockets
  */
-export function hostPaths(protectedPaths: readonly string[], { mounting }: { mounting: boolean }): HostPaths {
+export function hostPaths(
+  protectedPaths: readonly string[],
+  seen: Pick<HostPaths, 'mounting' | 'writable'>,
+): HostPaths {
   const kept = [...alwaysProtected, ...protectedPaths.map((path) => posix.resolve(path))];
   const real = kept.map((path) => lookUp(path)?.real ?? path);
-  return { lookUp, mounting, protectedPaths: [...new Set([...kept, ...real])] };
+  return { ...seen, lookUp, protectedPaths: [...new Set([...kept, ...real])] };
 }
 
 function lookUp(path: string): HostPath | undefined {

@@ -1,3 +1,4 @@
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
@@ -54,12 +55,41 @@ describe('a policy', () => {
     ['providers: [{ baseURL: "file:///v1" }]', 'value-invalid 1:24', 'begins with http'],
     ['providers: [{ apiKeyEnv: KEY }]', 'value-invalid 1:13', 'baseURL'],
     ['ceilings: { timeout: soon }', 'value-invalid 1:22', 'not a duration'],
+    [
+      'mounts: { roots: [{ path: /srv/x, readonly: false }, { path: /srv/x/y }] }',
+      'rule-writable 1:62',
+      'mounts.roots[1].path: lies in /srv/x',
+    ],
+    ['mounts: { roots: [{ path: /srv/x, readonly: false }] }\ngit: [/srv/x/tides]', 'rule-writable 2:7', 'git[0]'],
+    ['mounts: { roots: [{ path: /srv/x, readonly: false }] }\ngit: ["/srv/x/*"]', 'rule-writable 2:7', 'for writing'],
     ['images: [a\n', 'yaml-syntax 2:1', ''],
     ['# nothing\n', 'document-count 1:1', 'empty'],
   ])('with a mistake in it is refused: %j', (text, expected, message) => {
     const [first] = problems(text);
     expect(first && brief(first)).toBe(expected);
     expect(first?.message).toContain(message);
+  });
+
+  test('means the directories that are there when it is read', () => {
+    withFiles({ 'real/tides/a': '', 'policy.yaml': '' }, (root) => {
+      symlinkSync(join(root, 'real'), join(root, 'link'));
+      const file = join(root, 'policy.yaml');
+      const roots = `roots: [{ path: ${root}/link/tides }, { path: ${root}/link/later }]`;
+      writeFileSync(file, `mounts: { ${roots} }\ngit: ["${root}/link/*", "https://git.example/*", "${root}/li*"]\n`);
+      const { mounts, git } = loadPolicy(file);
+      expect(mounts.roots.map(({ path }) => path)).toEqual([`${root}/real/tides`, `${root}/real/later`]);
+      expect(git).toEqual([`${root}/real/*`, 'https://git.example/*', `${root}/li*`]);
+    });
+  });
+
+  test('names nothing in a directory to which a link leads that agents may write in', () => {
+    withFiles({ 'shared/tides/a': '', 'policy.yaml': '' }, (root) => {
+      symlinkSync(join(root, 'shared'), join(root, 'link'));
+      const file = join(root, 'policy.yaml');
+      const shared = `mounts: { roots: [{ path: ${root}/shared, readonly: false }] }\n`;
+      writeFileSync(file, `${shared}workspaces: { roots: [${root}/link/tides] }\n`);
+      expect(problemsIn(() => loadPolicy(file))).toMatchObject([{ code: 'rule-writable' }]);
+    });
   });
 
   test('that is named and not there is a mistake, not the defaults', () => {

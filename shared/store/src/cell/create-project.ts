@@ -33,6 +33,8 @@ export interface NewProject {
   labels?: Labels | undefined;
   /** What its creator allows it beyond this host's policy. */
   grant?: Grant | undefined;
+  /** Whether a workspace may be copied from a directory, by its path when it is opened. @default from any */
+  mayCopy?: ((directory: string) => boolean) | undefined;
   /** The team whose standing project this is; it is never submitted. */
   standingTeam?: string | undefined;
   /** Runs in the project's first transaction, after initialization: first mail, start. */
@@ -55,7 +57,8 @@ export const constructionMs = 60 * 60 * 1000;
  * A reused name starts in a later epoch, so that events, tokens and workspaces of the earlier project are never taken
  * for the new one's.
  *
- * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read
+ * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read, `policy-denied` when it
+ *   leads elsewhere by now
  */
 export async function createProject(
   directory: DataDirectory,
@@ -93,7 +96,7 @@ export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: 
 }
 
 async function build(building: string, context: StoreContext, project: NewProject, epoch: number): Promise<NewEntry> {
-  const snapshots = await seedWorkspaces(new ContentStore(building), project.config);
+  const snapshots = await seedWorkspaces(new ContentStore(building), project);
   await writeDurably(join(building, 'source.yaml'), withoutEnvTexts(project.source));
   await writeDurably(join(building, 'resolved.yaml'), renderConfig(withoutEnvValues(project.config)));
   if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
@@ -124,13 +127,17 @@ async function writeDatabase(
 }
 
 /** The first snapshot of each agent with a `workspace.from`; agents with the same one share its files. */
-async function seedWorkspaces(content: ContentStore, config: ProjectConfig): Promise<Map<string, string>> {
+async function seedWorkspaces(
+  content: ContentStore,
+  { config, mayCopy }: Pick<NewProject, 'config' | 'mayCopy'>,
+): Promise<Map<string, string>> {
+  const bounds = { limits: workspaceLimitsOf(config), mayCopy };
   const seeded = new Map<string, string>();
   const snapshots = new Map<string, string>();
   for (const [agent, { workspace }] of Object.entries(config.agents)) {
     const from = workspace?.from;
     if (from === undefined) continue;
-    const snapshot = seeded.get(from) ?? (await snapshotDirectory(content, from, workspaceLimitsOf(config)));
+    const snapshot = seeded.get(from) ?? (await snapshotDirectory(content, from, bounds));
     seeded.set(from, snapshot);
     snapshots.set(agent, snapshot);
   }

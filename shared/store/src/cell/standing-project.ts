@@ -2,9 +2,9 @@ import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { StandingDifferences } from '@suzumio/contract/operations/teams';
-import type { Grant } from '@suzumio/core/policy/grant';
 import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';
+import type { NewProject } from './create-project.js';
 import { iso } from '../sqlite/page.js';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -16,8 +16,8 @@ import { withMembers } from '@suzumio/core/profiles/with-members';
 export interface StandingProject {
   team: string;
   source: ProjectSource;
-  /** Refuses what the policy does not allow; the grant that it returns is kept with the project. */
-  admit: (loaded: LoadedProject) => Grant | undefined;
+  /** Refuses what the policy does not allow, and returns what it allows. */
+  admit: (loaded: LoadedProject) => Pick<NewProject, 'grant' | 'mayCopy'>;
   actor: string;
 }
 
@@ -42,14 +42,14 @@ export async function makeStandingProject(
     });
   }
   const loaded = startFromProfiles(withMembers(source, members), cell.catalog.profiles);
-  const grant = admit(loaded);
+  const allowed = admit(loaded);
   refuseUnsupported(loaded);
   try {
     await cell.createProject({
       config: loaded.config,
       source: loaded.sourceText,
       actor,
-      grant,
+      ...allowed,
       standingTeam: team,
       begin: (tx) => {
         startProject(tx, actor);

@@ -1,47 +1,81 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { lstat, readdir, readlink } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type DirectoryEntry, manifestBytes, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { byName } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
+export interface SeedBounds {
+  limits: WorkspaceLimits;
+  /** Whether the directory may be copied, by its path once it is open. @default it may */
+  mayCopy?: ((directory: string) => boolean) | undefined;
+}
+
+/** Whether what is open has a path by its descriptor. Not on macOS. */
+const hasDescriptorPaths = existsSync('/proc/self/fd');
+const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY;
+/** Without O_NONBLOCK, opening a pipe would wait for a writer. */
+const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
 /**
- * Stores a directory of the host as a workspace snapshot and returns its id. Links are kept as links.
+ * Stores a directory of the host as a workspace snapshot and returns its id. Links are kept as links. Agents may be writing
+ * there: what is opened is reached by its descriptor, and below the directory no link is followed.
  *
- * @throws SuzumioError `invalid-config` when it cannot be read or is too large
+ * @throws SuzumioError `invalid-config` when it cannot be read or is too large, `policy-denied` when it may not be copied
  */
 export async function snapshotDirectory(
   content: ContentStore,
   directory: string,
-  limits: WorkspaceLimits,
+  { limits, mayCopy = () => true }: SeedBounds,
 ): Promise<string> {
   const totals = { files: 0, bytes: 0 };
-  const store = async (relative: string): Promise<string> => {
+  const storeAt = async (path: string, flags: number): Promise<string> => {
+    const opened = await open(path, directoryFlags | flags);
+    try {
+      return await store(hasDescriptorPaths ? `/proc/self/fd/${String(opened.fd)}` : path, path === directory);
+    } finally {
+      await opened.close();
+    }
+  };
+  const store = async (path: string, isTop: boolean): Promise<string> => {
+    if (isTop && !mayCopy(await (hasDescriptorPaths ? readlink(path) : realpath(path))))
+      throw leadsElsewhere(directory);
     const entries: DirectoryEntry[] = [];
-    for (const name of await readdir(join(directory, relative))) {
-      const entry = await describe(join(relative, name), name);
+    for (const name of await readdir(path)) {
+      const entry = await describe(join(path, name), name);
       assertWithinBounds(directory, totals, limits);
       if (entry) entries.push(entry);
     }
     return content.putBytes(manifestBytes(entries.sort(byName)));
   };
   const describe = async (path: string, name: string): Promise<DirectoryEntry | undefined> => {
-    const file = join(directory, path);
-    const facts = await lstat(file);
+    const facts = await lstat(path);
     if (facts.isDirectory() || facts.isFile() || facts.isSymbolicLink()) totals.files += 1;
-    if (facts.isDirectory()) return { kind: 'directory', name, sha256: await store(path) };
-    if (facts.isSymbolicLink()) return { kind: 'link', name, target: await readlink(file) };
+    if (facts.isDirectory()) {
+      return { kind: 'directory', name, sha256: await storeAt(path, constants.O_NOFOLLOW) };
+    }
+    if (facts.isSymbolicLink()) return { kind: 'link', name, target: await readlink(path) };
+    if (!facts.isFile()) return undefined;
+    const file = await open(path, fileFlags);
+    try {
+      return await describeFile(file, name);
+    } finally {
+      await file.close();
+    }
+  };
+  const describeFile = async (file: FileHandle, name: string): Promise<DirectoryEntry | undefined> => {
+    const facts = await file.stat();
     if (!facts.isFile()) return undefined;
     totals.bytes += facts.size;
     assertWithinBounds(directory, totals, limits);
     const sha256 = await hashFile(file);
-    if (!content.has(sha256)) await content.put(sha256, createReadStream(file));
+    if (!content.has(sha256)) await content.put(sha256, readingAll(file));
     return { kind: 'file', name, sha256, sizeBytes: facts.size, executable: (facts.mode & 0o100) !== 0 };
   };
   try {
-    return await store('');
+    return await storeAt(directory, 0);
   } catch (error) {
     if (error instanceof SuzumioError) throw error;
     throw new SuzumioError(
@@ -51,6 +85,14 @@ export async function snapshotDirectory(
       { cause: error },
     );
   }
+}
+
+function leadsElsewhere(directory: string): SuzumioError {
+  return new SuzumioError(
+    'policy-denied',
+    `The workspace directory ${directory} leads to another one than when it was allowed: put back what stood there.`,
+    { directory },
+  );
 }
 
 /** What is wrong with a directory, and what would be right. */
@@ -75,8 +117,10 @@ function assertWithinBounds(
   );
 }
 
-async function hashFile(file: string): Promise<string> {
+const readingAll = (file: FileHandle) => file.createReadStream({ start: 0, autoClose: false });
+
+async function hashFile(file: FileHandle): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  for await (const chunk of readingAll(file)) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -97,7 +97,7 @@ describe('making a project', () => {
 describe('workspaces that begin with files', () => {
   let from: string;
   beforeEach(async () => {
-    from = await mkdtemp(join(tmpdir(), 'suzumio-seed-'));
+    from = await mkdtemp(join(await realpath(tmpdir()), 'suzumio-seed-'));
   });
   afterEach(() => rm(from, { recursive: true, force: true }));
   const yaml = () => `
@@ -137,6 +137,24 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
       refusal('is no directory: name one in workspace.from.'),
     );
     expect(await onDisk()).toEqual([]);
+  });
+
+  test('are of no directory to which a link leads that was put there after the check', async () => {
+    const elsewhere = await mkdtemp(join(await realpath(tmpdir()), 'suzumio-elsewhere-'));
+    await writeFile(join(elsewhere, 'key'), 'secret');
+    const asked: string[] = [];
+    const mayCopy = (directory: string) => {
+      asked.push(directory);
+      return directory === from;
+    };
+    await testing.cell.createProject(project({ mayCopy }, yaml()));
+    await rm(from, { recursive: true });
+    await symlink(elsewhere, from);
+    const again = project({ mayCopy }, yaml().replace('name: seeded', 'name: again'));
+    await expect(testing.cell.createProject(again)).rejects.toMatchObject({ code: 'policy-denied' });
+    expect(asked).toEqual([from, elsewhere]);
+    expect(await onDisk()).toEqual(['seeded']);
+    await rm(elsewhere, { recursive: true });
   });
 
   test('that are larger than the project lets them be refuse it, and name the limits', async () => {
