@@ -102,11 +102,12 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     if (stop.stopped.aborted) kill();
     else stop.stopped.addEventListener('abort', kill, { once: true, signal: over.signal });
   });
+  let watched: Watched;
   try {
     const end = await Promise.race([sandbox.ended, killFailed]);
     // A sandbox that may write no more can exit on its own, before a check finds it.
     if (end.exitCode !== 0) tooLarge ??= await sizes.check();
-    return { end, tooLarge, diskWasShort: disk.wasShort };
+    watched = { end, tooLarge, diskWasShort: disk.wasShort };
   } finally {
     // Without a reason, an error is made for nobody, with its stack.
     over.abort('over');
@@ -114,9 +115,11 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
     await Promise.all([sizes.stop(), homeSize?.stop(), caches.stop()]);
-    // They would end the next turn, too.
-    if (cachesTooLarge) await removeCaches(workspace);
   }
+  // They would end the next turn, too. A sandbox that could not be killed may still write there, and put a link in the place of
+  // one: it has not come so far.
+  if (cachesTooLarge) await removeCaches(workspace);
+  return watched;
 }
 
 function larger(one: TreeBounds, other: TreeBounds): TreeBounds {
