@@ -48,7 +48,18 @@ describe('the process backend', () => {
     expect(
       names.filter(
         (name) =>
-          !['', 'PATH', 'HOME', 'SUZUMIO_TURN_DIR', 'SUZUMIO_TURN_MARK', 'PWD', 'SHLVL', 'OLDPWD', '_'].includes(name),
+          ![
+            '',
+            'PATH',
+            'HOME',
+            'TMPDIR',
+            'SUZUMIO_TURN_DIR',
+            'SUZUMIO_TURN_MARK',
+            'PWD',
+            'SHLVL',
+            'OLDPWD',
+            '_',
+          ].includes(name),
       ),
     ).toEqual([]);
     expect(world.toolhost.toolCalls.map((call) => call.tool)).toEqual(['messages.send', 'artifacts.publish']);

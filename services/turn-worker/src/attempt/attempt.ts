@@ -203,6 +203,7 @@ export class Attempt {
       ref: this.#place,
       turnDirectory: directory.path,
       doorDirectory: directory.doorDirectory,
+      temporary: directory.temporary,
       workspace: workspace.directory,
       home: home?.directory,
       input,

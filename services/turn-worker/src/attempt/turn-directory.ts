@@ -1,5 +1,5 @@
 import { type FSWatcher, watch } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/protocol/runner';
@@ -34,9 +34,19 @@ export class TurnDirectory {
     readonly path: string,
     /** Holds the door's socket; mounted over `door` in the turn's directory. */
     readonly doorDirectory: string,
-    /** A short enough path of the socket in that directory. */
-    readonly socket: string,
+    /** A path of that directory that is short enough for sockets in it. */
+    private readonly shortPath: string,
   ) {}
+
+  /** The path of the door's socket. */
+  get socket(): string {
+    return join(this.shortPath, 'door.sock');
+  }
+
+  /** Where a turn without a file system of its own keeps temporary files; made by what runs it. */
+  get temporary(): string {
+    return join(this.shortPath, 'tmp');
+  }
 
   static async create(
     { path: workerDir, sockets }: WorkerPaths,
@@ -49,7 +59,7 @@ export class TurnDirectory {
     if (owner) await chown(path, owner.uid, owner.gid);
     const doorDirectory = await mkdtemp(`${join(workerDir, doorsName)}/`);
     await chmod(doorDirectory, 0o755);
-    return new TurnDirectory(path, doorDirectory, join(sockets, basename(doorDirectory), 'door.sock'));
+    return new TurnDirectory(path, doorDirectory, join(sockets, basename(doorDirectory)));
   }
 
   /** Readable by the runner as any user; the parent directories are closed to other users of this host. */
@@ -109,7 +119,7 @@ export class TurnDirectory {
 
   async remove(): Promise<void> {
     await removeTree(this.path);
-    await rm(this.doorDirectory, { recursive: true, force: true });
+    await removeTree(this.doorDirectory);
   }
 }
 

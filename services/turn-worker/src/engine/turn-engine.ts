@@ -81,6 +81,8 @@ export interface StartOptions {
   turnDirectory: string;
   /** Holds `door.sock`. */
   doorDirectory: string;
+  /** Where temporary files go in a sandbox without a file system of its own: removed with the turn, not made yet. */
+  temporary: string;
   workspace: string;
   /** For caches, where its tools run programs. */
   home: string | undefined;

@@ -8,8 +8,11 @@ export interface ShortPath {
   release(): Promise<void>;
 }
 
-/** A unix socket's path has at most 103 bytes (107 on Linux); the part after the directory takes up to this. */
-const maxPathBytes = 103 - '/d/XXXXXX/door.sock'.length;
+/**
+ * A unix socket's path has at most 103 bytes (107 on Linux). The part after the directory takes up to this: the socket of a
+ * program that makes a directory of its own for temporary files, such as one of Python's `multiprocessing`.
+ */
+const maxPathBytes = 103 - '/d/XXXXXX/tmp/suzumio-XXXXXXXX/listener-XXXXXXXX'.length;
 
 /** The directory's own path, or, where that is too long, a link to it that only this user can see. */
 export async function shortPath(directory: string): Promise<ShortPath> {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { access } from 'node:fs/promises';
+import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
@@ -74,12 +74,15 @@ export class ProcessEngine implements TurnEngine {
   }
 
   async #start(options: StartOptions, env: SandboxLimits['env']): Promise<Sandbox> {
+    await mkdir(options.temporary, { mode: 0o700 });
     const child = spawn(process.execPath, [this.options.runnerBundle], {
       cwd: options.workspace,
       // A process group of its own, so that its children can be killed with it.
       detached: true,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
+        // Nothing else would remove what a killed runner, or a program of the agent, leaves there.
+        TMPDIR: options.temporary,
         ...env,
         PATH: programPath,
         HOME: options.home ?? options.turnDirectory,
