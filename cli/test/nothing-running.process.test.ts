@@ -302,15 +302,16 @@ test('a data directory that is not there has no projects, and none is made', asy
 
 describe("another user's data directory", () => {
   /** Runs a command as somebody who may not look into the data directory, whoever runs the tests. */
-  async function asStranger(...args: string[]) {
+  async function asStranger(args: string[], { mayRead = false } = {}) {
     const root = process.geteuid?.() === 0;
-    await chmod(world.root, root ? 0o700 : 0);
+    if (mayRead) await chmod(world.directory, 0o755);
+    await chmod(world.root, mayRead ? 0o555 : root ? 0o700 : 0);
     if (root) process.seteuid?.(65_534);
     try {
       return await world.run(...args);
     } finally {
       if (root) process.seteuid?.(0);
-      else await chmod(world.root, 0o700);
+      await chmod(world.root, 0o700);
     }
   }
 
@@ -320,12 +321,29 @@ describe("another user's data directory", () => {
       await world.run('init', await world.write('notes.yaml', notesProject('notes')));
       // Whatever the command loads is read while that is allowed.
       await world.run(...args);
-      const { code, out, err } = await asStranger(...args);
+      const { code, out, err } = await asStranger(args);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain(`The data directory ${world.root} cannot be read: EACCES: permission denied`);
       expect(err).toContain('Run this as the user whom it belongs to');
     },
   );
+
+  test.each([
+    [['status']],
+    [['status', 'notes']],
+    [['tokens', 'list']],
+    [['tokens', 'create', 'ci', '--scope', 'read']],
+  ])('%j says so where it may be read, but the database not be used', async (args) => {
+    await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+    await world.run(...args);
+    // Whoever wrote last took the files with it that readers of the catalog share, and would have to make.
+    await world.run('init', await world.write('other.yaml', notesProject('other')));
+    const { code, out, err } = await asStranger(args, { mayRead: true });
+    expect(code).toBe(1);
+    expect(`${out}${err}`).toContain(`The data directory ${world.root} cannot be read: `);
+    expect(`${out}${err}`).toContain('Run this as the user whom it belongs to');
+    expect(`${out}${err}`).not.toContain('    at ');
+  });
 });
 
 describe('on a Node.js that is too old', () => {

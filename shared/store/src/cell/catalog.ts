@@ -8,6 +8,7 @@ import type { StoreContext } from '../sqlite/context.js';
 import { assertNotNewer, migrate } from '../sqlite/migrate.js';
 import type { IdempotencyKey } from '../sqlite/once.js';
 import { immediately, Sql } from '../sqlite/sql.js';
+import { isUnreadable } from '../sqlite/store-fault.js';
 import type { Json } from '../sqlite/tx.js';
 import { ApiTokens } from './api-tokens.js';
 import { AuditLog } from './audit-log.js';
@@ -71,7 +72,7 @@ export class Catalog {
   }
 
   static open(directory: DataDirectory, context: StoreContext, hooks: CatalogHooks = {}): Catalog {
-    const sql = Sql.open(directory.catalogFile);
+    const sql = openCatalogFile(directory);
     try {
       migrate(sql, catalogMigrations);
       const db = new CatalogDatabase(sql, context, () => {
@@ -96,7 +97,7 @@ export class Catalog {
    */
   static openForReading(directory: DataDirectory, context: StoreContext): Catalog {
     const exists = directory.exists();
-    const sql = Sql.open(exists ? directory.catalogFile : ':memory:', { readonly: exists });
+    const sql = exists ? openCatalogFile(directory, { readonly: true }) : Sql.open(':memory:');
     try {
       if (exists) assertNotNewer(sql, newestSchema);
       else migrate(sql, catalogMigrations);
@@ -123,6 +124,19 @@ export class Catalog {
 
   async close(): Promise<void> {
     await this.db.close();
+  }
+}
+
+/**
+ * Opens the catalog's file. To read it, too, files beside it may have to be made.
+ *
+ * @throws SuzumioError `data-dir-invalid` where this process may not, as in another user's directory
+ */
+export function openCatalogFile(directory: DataDirectory, options: { readonly?: boolean } = {}): Sql {
+  try {
+    return Sql.open(directory.catalogFile, options);
+  } catch (error) {
+    throw isUnreadable(error) ? directory.unreadable(error) : error;
   }
 }
 

@@ -3,6 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import { projectId } from '@suzumio/protocol/ids';
+import { openCatalogFile } from './catalog.js';
 import { DataDirectory } from './data-directory.js';
 import { assertNotNewer, type Migration } from '../sqlite/migrate.js';
 import { catalogMigrations } from './migrations.js';
@@ -46,7 +47,8 @@ export class ReadOnlyCell {
 
   /** Reads the catalog; undefined where the directory does not exist. */
   readCatalog<Result>(read: (reader: SqlReader) => Result): Result | undefined {
-    return this.directory.exists() ? reading(this.directory.catalogFile, catalogMigrations, read) : undefined;
+    if (!this.directory.exists()) return undefined;
+    return reading(openCatalogFile(this.directory, { readonly: true }), catalogMigrations, read);
   }
 
   /**
@@ -60,7 +62,7 @@ export class ReadOnlyCell {
       new SuzumioError('project-unknown', `There is no project "${project}" in ${this.directory.root}.`, { project });
     if (!projectId.safeParse(project).success || !existsSync(file)) throw unknown();
     try {
-      return reading(file, projectMigrations, (sql) => {
+      return reading(Sql.open(file, { readonly: true }), projectMigrations, (sql) => {
         const row = sql.userVersion === 0 ? undefined : sql.get<{ id: string }>('SELECT id FROM projects');
         if (!row) throw empty(project, file);
         if (row.id !== project) throw misplaced(project, row.id, file);
@@ -73,8 +75,7 @@ export class ReadOnlyCell {
   }
 }
 
-function reading<Result>(file: string, migrations: readonly Migration[], read: (sql: Sql) => Result): Result {
-  const sql = Sql.open(file, { readonly: true });
+function reading<Result>(sql: Sql, migrations: readonly Migration[], read: (sql: Sql) => Result): Result {
   try {
     assertNotNewer(sql, migrations.at(-1)?.version ?? 0);
     return sql.handle.transaction(() => read(sql)).deferred();

@@ -17,6 +17,17 @@ const faults: readonly { code: ErrorCode; codes: RegExp; is: string; next: strin
   },
 ];
 
+/** The fault that an error of the system or of SQLite tells of. */
+function faultOf(error: unknown): (typeof faults)[number] | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
+  return faults.find(({ codes }) => codes.test(code));
+}
+
+/** Whether this process may not use a database, as another user's. */
+export function isUnreadable(error: unknown): error is Error {
+  return faultOf(error)?.code === 'store-unreadable';
+}
+
 /** Whether the project's own file is at fault: other projects can be used. */
 export function isBrokenProject(error: unknown): error is SuzumioError {
   return isSuzumioError(error, 'store-corrupt', 'store-unreadable', 'project-misplaced');
@@ -43,8 +54,7 @@ export function empty(project: string, file: string): SuzumioError {
 
 /** The error of a failing database in an operator's words; the original error where the file is not at fault. */
 export function storeFault(project: string, file: string, error: unknown): unknown {
-  const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
-  const fault = faults.find(({ codes }) => codes.test(code));
+  const fault = faultOf(error);
   if (!fault || error instanceof SuzumioError) return error;
   return new SuzumioError(
     fault.code,
