@@ -31,7 +31,7 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
 
 /** Reads a duration with its unit, as milliseconds. */
 export function timeSpan(text: string): number {
-  const value = /[a-z]$/.test(text) ? parseDuration(text) : undefined;
+  const value = parseDuration(text);
   if (value !== undefined && value <= MAX_DURATION_MS) return value;
   throw new InvalidArgumentError('It is a duration, such as 30s, 10m or 1h.');
 }
@@ -72,8 +72,7 @@ export type When = (nowMs: number) => number;
 
 /** Reads how long ago a moment was, such as `90m`, or what {@link moment} reads. */
 export function when(text: string): When {
-  // A number alone would be milliseconds, which nobody means.
-  const agoMs = /[a-z]$/.test(text) ? parseDuration(text) : undefined;
+  const agoMs = parseDuration(text);
   if (agoMs !== undefined) return (nowMs) => Math.max(0, nowMs - agoMs);
   const value = momentOf(text);
   if (value !== undefined) return () => value;

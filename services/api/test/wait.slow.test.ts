@@ -89,6 +89,7 @@ describe('waiting for a status', () => {
     ['', /status/],
     ['status=done', /status\[0\]: .*completed/],
     ['status=completed&timeout=61s', /timeout: at most 60s/],
+    ['status=completed&timeout=3', /timeout: not a duration: say of what 3 is a number, such as 3s or 3ms/],
     ['status=completed&timeout=soon', /timeout: not a duration/],
   ])('refuses ?%s', async (query, detail) => {
     const refused = refusal(await api.get(`${path}/wait?${query}`));

@@ -12,4 +12,4 @@ export const waitTimeout = duration
   .pipe(z.int().max(maxWaitMs, { error: 'at most 60s' }))
   .default(30_000)
   .transform((ms) => Math.min(ms, longestWaitMs))
-  .describe('The longest wait, such as `30s`.');
+  .describe('The longest wait, with its unit, such as `30s` or `500ms`.');

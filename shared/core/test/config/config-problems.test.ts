@@ -87,6 +87,7 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
   ['a number too large', 'maxPromptMessages: 20', 'maxPromptMessages: »5000', 'value-invalid', /at most 1000/],
   ['a fraction', 'count: 2', 'count: »2.5', 'value-invalid', /a whole number, got a number/],
   ['no duration', '15m', '»soon', 'value-invalid', /^turn\.timeout: not a duration/],
+  ['a duration without a unit', '15m', '»"3"', 'value-invalid', /^turn\.timeout: .* such as 3s or 3ms/],
   ['a list as a duration', '15m', '»[15m]', 'value-invalid', /expected a duration.*got a list/],
   ['a duration beyond what timers hold', '15m', '»25d', 'value-invalid', /at most 2147483647/],
   ['no size', '1g', '»big', 'value-invalid', /not a size/],
