@@ -52,6 +52,21 @@ test('of workers of other cells, no more is told than how many there are', async
   expect(await workers()).toEqual({ items: [], elsewhere: 1 });
 });
 
+test('one that this cell refuses is listed as one that cannot run its turns, also where others accept it', async () => {
+  const { id } = api.cell;
+  const refusedBy = [{ cell: id, code: 'token-rejected' }];
+  await api.transport.announce({ worker: 'w1', slots: 0, state: 'not-ready', cells: [], refusedBy });
+  await api.transport.announce({ worker: 'w2', slots: 2, state: 'ready', cells: ['another'], refusedBy });
+  await api.transport.announce({ worker: 'w3', slots: 2, cells: [id], refusedBy: [{ cell: 'x', code: 'y' }] });
+  const { items, elsewhere } = await workers();
+  expect(items.map(({ worker, state, problem, slots }) => [worker, state, problem, slots])).toEqual([
+    ['w1', 'not-ready', 'token-rejected', 0],
+    ['w2', 'not-ready', 'token-rejected', 0],
+    ['w3', null, null, 2],
+  ]);
+  expect(elsewhere).toBe(0);
+});
+
 test('the list goes on after a name', async () => {
   for (const worker of ['w3', 'w1', 'w2']) await api.transport.announce({ worker, slots: 1 });
   const first = await workers('?limit=2');

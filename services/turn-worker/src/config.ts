@@ -47,6 +47,8 @@ export const workerLimits = z.strictObject({
     .int()
     .nonnegative()
     .default(256 * 1024 * 1024),
+  /** How often the cells are asked whether they still accept this worker. */
+  cellCheckMs: ms.default(10_000),
   /** How often ended containers are checked for those past their retention. */
   sweepMs: ms.default(60_000),
   /** The first back-off between probes of an engine that is not ready; doubles up to 16 times this. */

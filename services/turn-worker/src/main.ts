@@ -64,7 +64,10 @@ const code = await runService({
       },
       readiness: async () => ({
         ready: worker.ready,
-        degraded: (await transport.healthy()) ? [] : ['redis'],
+        degraded: [
+          ...((await transport.healthy()) ? [] : ['redis']),
+          ...worker.refusedBy.map(({ cell, code }) => `cell ${cell}: ${code}`),
+        ],
       }),
     };
   },

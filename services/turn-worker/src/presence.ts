@@ -3,13 +3,14 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import type { Engines } from './attempt/host.js';
+import type { Cells } from './toolhost/cells.js';
 
 export interface PresenceOptions {
   transport: Pick<Transport, 'announce' | 'depart'>;
   worker: string;
   slots: number;
-  /** The cells that it takes turns of. */
-  cells: () => readonly string[];
+  /** The cells that it takes turns of, and those that refuse it. */
+  cells: () => Pick<Cells, 'open' | 'refused'>;
   engines: Engines;
   /** Whether jobs are taken now, and why not. */
   readiness: () => { ready: boolean; problem: string | undefined };
@@ -65,13 +66,15 @@ export class Presence {
   #presence(): WorkerPresence {
     const { worker, slots, cells, engines, readiness } = this.options;
     const { ready, problem } = readiness();
+    const { open, refused } = cells();
     const takes = ready && !this.#draining;
     return {
       worker,
       slots: takes ? slots : 0,
       state: this.#draining ? 'draining' : ready ? 'ready' : 'not-ready',
       ...(ready || problem === undefined ? {} : { problem }),
-      cells: [...cells()],
+      cells: open,
+      ...(refused.length === 0 ? {} : { refusedBy: refused }),
       backends: Object.keys(engines),
       ...(this.#images === undefined ? {} : { images: [...this.#images] }),
     };

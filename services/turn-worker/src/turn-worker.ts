@@ -56,6 +56,8 @@ export interface TurnWorker {
   stop(): Promise<void>;
   /** Whether jobs are taken now. */
   readonly ready: boolean;
+  /** The cells that refuse it, and their codes. */
+  readonly refusedBy: readonly { cell: string; code: string }[];
 }
 
 /** Builds a turn-worker. Nothing happens before it is started. */
@@ -82,6 +84,9 @@ export function createTurnWorker(settings: TurnWorkerSettings, dependencies: Tur
     get ready() {
       return worker?.ready ?? false;
     },
+    get refusedBy() {
+      return worker?.refusedBy ?? [];
+    },
   };
 }
 
@@ -99,6 +104,7 @@ class RunningWorker {
   readonly #gone: GoneProjects;
   readonly #threads = new WorkspaceThreads(workspaceThread);
   #sweeping: Promise<void> = Promise.resolve();
+  #checking = false;
   #takenOver = false;
   #reporting: Promise<void> = Promise.resolve();
 
@@ -129,7 +135,7 @@ class RunningWorker {
       transport: dependencies.transport,
       worker,
       slots: config.slots,
-      cells: () => this.#cells.open,
+      cells: () => this.#cells,
       engines: this.#engines,
       readiness: () => this.#readiness,
       logger,
@@ -168,11 +174,16 @@ class RunningWorker {
     await worker.#readiness.start();
     worker.#presence.start();
     worker.#timers.push(setInterval(() => worker.#sweep(), config.limits.sweepMs));
+    worker.#timers.push(setInterval(() => worker.#checkCells(), config.limits.cellCheckMs));
     return worker;
   }
 
   get ready(): boolean {
     return this.#readiness.ready;
+  }
+
+  get refusedBy(): { cell: string; code: string }[] {
+    return this.#cells.refused;
   }
 
   async stop(): Promise<void> {
@@ -248,10 +259,18 @@ class RunningWorker {
     this.#sweep();
   }
 
+  /** An idle worker finds out about refusals as well. */
+  #checkCells(): void {
+    if (this.#checking) return;
+    this.#checking = true;
+    this.#cells
+      .check()
+      .catch(() => this.#readiness.suspect())
+      .finally(() => (this.#checking = false));
+  }
+
   #sweep(): void {
     this.#sweeping = this.#sweeping.then(async () => {
-      // An idle worker finds out about refusals as well.
-      await this.#cells.check().catch(() => this.#readiness.suspect());
       const isGone = await this.#gone.find();
       for (const engine of Object.values(this.#engines)) {
         await engine

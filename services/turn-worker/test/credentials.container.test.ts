@@ -11,7 +11,7 @@ afterEach(async () => {
 
 const options: WorldOptions = {
   settings: { policy: { backends: ['process'] } },
-  limits: { probeRetryMs: 20, sweepMs: 50, claimPatienceMs: 500 },
+  limits: { probeRetryMs: 20, cellCheckMs: 50, claimPatienceMs: 500 },
 };
 
 async function open(more: WorldOptions = {}): Promise<World> {
@@ -32,7 +32,13 @@ test('a worker whose credential was revoked takes no job, says why, and comes ba
   revoke(here);
   await until(() => !here.worker.ready, 'the worker to find out');
   await until(async () => (await presence(here))?.problem !== undefined, 'the worker to say so');
-  expect(await presence(here)).toMatchObject({ state: 'not-ready', slots: 0, problem: 'token-rejected' });
+  expect(await presence(here)).toMatchObject({
+    state: 'not-ready',
+    slots: 0,
+    problem: 'token-rejected',
+    refusedBy: [{ cell: here.cell, code: 'token-rejected' }],
+  });
+  expect(here.worker.refusedBy).toEqual([{ cell: here.cell, code: 'token-rejected' }]);
   expect(errors(here)).toMatchObject([{ code: 'token-rejected', msg: expect.stringContaining(here.cell) }]);
 
   const turn = await here.give({ backend: 'process' });
@@ -50,7 +56,7 @@ test('a worker that has never been known is not ready', async () => {
 });
 
 test('a claim that is refused for its credential is the last one', async () => {
-  const here = await open({ limits: { ...options.limits, sweepMs: 600_000 } });
+  const here = await open({ limits: { ...options.limits, cellCheckMs: 600_000 } });
   revoke(here);
   await here.give({ backend: 'process' });
   await until(() => !here.worker.ready, 'the worker to find out');
@@ -86,7 +92,10 @@ test('a worker of several cells goes on for those that know it, and names them a
   await here.worker.start();
   expect(here.worker.ready).toBe(true);
   await until(async () => (await presence(here))?.cells?.length === 1, 'the worker to name its cells');
-  expect((await presence(here))?.cells).toEqual([here.cell]);
+  expect(await presence(here)).toMatchObject({
+    cells: [here.cell],
+    refusedBy: [{ cell: 'cell-2', code: 'unauthenticated' }],
+  });
   expect(errors(here)).toMatchObject([{ cell: 'cell-2', code: 'unauthenticated' }]);
   expect((await here.run({ backend: 'process' })).completed?.output.text).toBe('done');
 });

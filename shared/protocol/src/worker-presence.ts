@@ -16,11 +16,24 @@ export const workerPresence = z.object({
   problem: z.string().max(60).optional(),
   /** The cells that it serves. */
   cells: z.array(z.string().max(32)).max(1_000).optional(),
+  /** The cells that do not accept it, and the codes of their refusals. */
+  refusedBy: z
+    .array(z.object({ cell: z.string().max(32), code: z.string().max(60) }))
+    .max(1_000)
+    .optional(),
   backends: z.array(z.string().max(32)).max(10).optional(),
   /** The images of its engine, by all of their names. */
   images: z.array(z.string().max(maxImageName)).max(maxNamedImages).optional(),
 });
 export type WorkerPresence = z.infer<typeof workerPresence>;
+
+/** A worker as a cell sees it: where that refuses it, it can run none of its turns. Undefined for a worker of other cells. */
+export function asSeenBy(cell: string, presence: WorkerPresence): WorkerPresence | undefined {
+  const refused = presence.refusedBy?.find((one) => one.cell === cell);
+  if (!refused) return (presence.cells?.includes(cell) ?? true) ? presence : undefined;
+  const state = presence.state === 'draining' ? 'draining' : 'not-ready';
+  return { ...presence, slots: 0, state, problem: refused.code };
+}
 
 /**
  * Whether an engine's images include a requested one; undefined where names cannot tell, for instance for an image that

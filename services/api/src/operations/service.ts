@@ -1,5 +1,5 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
-import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
+import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
 import { version } from '../version.js';
 import { partOfNames } from '@suzumio/store/sqlite/page';
@@ -23,7 +23,7 @@ export function serviceRuns({
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query }) {
       const fleet = await transport.fleet();
-      const own = fleet.filter(({ cells }) => cells?.includes(cell.id) ?? true);
+      const own = fleet.flatMap((worker) => asSeenBy(cell.id, worker) ?? []);
       const listed = own.sort((one, other) => (one.worker < other.worker ? -1 : 1)).map(viewOf);
       return { ...partOfNames(listed, query, ({ worker }) => worker), elsewhere: fleet.length - own.length };
     },

@@ -59,6 +59,11 @@ export class Cells {
     return [...this.#cells.keys()].filter((name) => !this.#rejected.has(name));
   }
 
+  /** Those that refuse it, and their codes. */
+  get refused(): { cell: string; code: string }[] {
+    return [...this.#rejected].map(([cell, { code }]) => ({ cell, code }));
+  }
+
   /**
    * Asks all cells whether they accept this worker. One that does not answer has not refused it.
    *

@@ -22,8 +22,8 @@ export const workerView = z.object({
   state: z
     .enum(['ready', 'not-ready', 'draining'])
     .nullable()
-    .describe('`draining`: it stops when what it runs has ended. `not-ready`: its host can run no turns now.'),
-  problem: z.string().nullable().describe('The code of what its host lacks.'),
+    .describe('`draining`: it stops when what it runs has ended. `not-ready`: it can run no turns of this cell now.'),
+  problem: z.string().nullable().describe('The code of what its host lacks, or with which this cell refuses it.'),
   slots: z.int().describe('Turns that it takes at a time; 0 while it takes none.'),
   backends: z.array(z.string()).nullable(),
   images: z.array(z.string()).nullable().describe('The images that its Docker has, by name.'),

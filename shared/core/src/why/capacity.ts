@@ -1,5 +1,5 @@
 import type { WhyReason } from '@suzumio/contract/model/why';
-import { hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
+import { asSeenBy, hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { CellFacts, Fleet, ProjectFacts } from './facts.js';
 import { plural } from './words.js';
 
@@ -14,7 +14,7 @@ export function capacityReasons(
   { id, fleet, waitingLine }: CellFacts,
 ): WhyReason[] {
   if (fleet === null || fleet === 'away') return [];
-  const workers = fleet.workers.filter(({ cells }) => cells?.includes(id) ?? true);
+  const workers = fleet.workers.flatMap((worker) => asSeenBy(id, worker) ?? []);
   const elsewhere = fleet.workers.length - workers.length;
   if (workers.length === 0) {
     const others =

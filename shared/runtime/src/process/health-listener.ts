@@ -11,7 +11,7 @@ import type { Metrics } from '../observability/metrics.js';
 /** Whether a service can work now, and which parts of it are degraded. */
 export interface Readiness {
   ready: boolean;
-  /** Unavailable dependencies that the service can work without, such as `redis`. */
+  /** Dependencies that are unavailable or refuse the service, such as `redis`. */
   degraded?: readonly string[];
 }
 
