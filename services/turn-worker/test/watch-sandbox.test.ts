@@ -40,7 +40,10 @@ function watch(kill: (end: () => void) => Promise<void>) {
 
 describe('caches that have ended a turn', () => {
   test('are removed, so that they do not end the next one', async () => {
-    const { tooLarge } = await watch((end) => Promise.resolve(end()));
+    const { tooLarge } = await watch(async (end) => {
+      await Promise.resolve();
+      end();
+    });
     expect(tooLarge).toContain('node_modules');
     expect(existsSync(cache)).toBe(false);
   });
