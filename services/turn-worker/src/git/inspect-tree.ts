@@ -2,6 +2,7 @@ import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { isText } from '../files/open-directory.js';
 import type { WorkspaceBounds } from '../workspace/capture.js';
+import { isLeftover } from '../workspace/weigh.js';
 import type { Git } from './git.js';
 import { GitFailed } from './git-failed.js';
 import type { Fetched } from './mirrors.js';
@@ -14,8 +15,8 @@ const maxEntryBytes = 64 * 1024;
 /**
  * Looks at the files of a commit before they are written anywhere: a few objects can describe millions of files.
  *
- * @throws AttemptFailure `repository-too-large`; `repository-unsupported` for submodules, files in LFS and names that no
- *   workspace holds
+ * @throws AttemptFailure `repository-too-large`; `repository-unsupported` for submodules, files in LFS, names that no
+ *   workspace holds, and names of what a workspace has only for a turn
  */
 export async function inspectTree(
   git: Git,
@@ -81,6 +82,9 @@ class Entries {
     if (kind === 'commit') throw unsupported(this.name, `has a submodule (${shown}); submodules are not cloned`);
     if (!isText(bytes)) throw unsupported(this.name, `has a name that is not UTF-8 (${shown})`);
     if (path.length > maxWorkspacePathLength) throw unsupported(this.name, `has a path that is too long (${shown})`);
+    if (isLeftover(path)) {
+      throw unsupported(this.name, `has ${shown}, a name of what Suzumio itself keeps in a workspace for a turn`);
+    }
     const fileBytes = Number(size) || 0;
     this.#count += 1;
     this.#bytes += fileBytes;

@@ -221,6 +221,21 @@ describe('a repository is refused by what it is', () => {
     );
   });
 
+  test.each([
+    ['.suzumio/teams.yaml', '.suzumio'],
+    ['docs/.suzumio-1.tmp', 'docs/.suzumio-1.tmp'],
+  ])('with what Suzumio would take for its own (%s)', async (path, named) => {
+    origin.commit({ [path]: 'theirs\n' });
+    expect(await refusal({})).toBe(
+      `repository-unsupported: ${origin.path} has ${JSON.stringify(named)}, a name of what Suzumio itself keeps in a workspace for a turn.`,
+    );
+    // Elsewhere the first is a name like any other.
+    origin.git('reset', '--hard', '--quiet', second);
+    origin.commit({ 'docs/.suzumio/teams.yaml': 'theirs\n' });
+    const { git } = await cloned();
+    expect(git('status', '--porcelain')).toBe('');
+  });
+
   test('with a name that no workspace holds', async () => {
     const tree = origin.git('rev-parse', 'HEAD:docs');
     const blob = origin.git('rev-parse', 'HEAD:tides.py');
