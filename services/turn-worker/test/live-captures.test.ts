@@ -6,7 +6,7 @@ import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { LiveCaptures, type LiveCapturesOptions } from '../src/attempt/live-captures.js';
 import { StopSwitch } from '../src/attempt/stop-switch.js';
-import { WorkspaceTooLarge } from '../src/workspace/workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from '../src/workspace/workspace-errors.js';
 
 const snapshot = 'a'.repeat(64);
 
@@ -118,6 +118,16 @@ describe('a capture while the turn runs', () => {
     expect(told?.length).toBeLessThanOrEqual(maxUncapturedChars);
     expect([stop.reason, captures.failure, committed]).toEqual([undefined, undefined, []]);
     expect(await metrics.registry.metrics()).toMatch(/suzumio_captures_total{outcome="failed",.*} 1/);
+  });
+
+  test('of a workspace that cannot be read says so, and the attempt goes on', async () => {
+    const { captures, stop, committed } = capturesOf({
+      capture: () => Promise.reject(new WorkspaceUnreadable('The file "a" cannot be read.')),
+    });
+    expect(await captures.capture(['0.0'])).toMatch(
+      /^The file "a" cannot be read\. So it cannot be captured.* Make it readable, or remove it, with the tools of your sandbox; then make/,
+    );
+    expect([stop.reason, captures.failure, committed]).toEqual([undefined, undefined, []]);
   });
 
   test.each(['attempt-over', 'token-rejected'])('of an attempt that is over abandons it (%s)', async (code) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
@@ -8,10 +9,10 @@ import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isLeftover, weigh } from './weigh.js';
-import type { FileClock } from './file-clock.js';
+import { type FileClock, hasSameTimes } from './file-clock.js';
 import { isEqual, type KnownDirectory, type KnownEntry, manifestOf, partsOf } from './known-tree.js';
 import { type Content, FileReader } from './read-file.js';
-import { WorkspaceTooLarge } from './workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
 
 export interface WorkspaceBounds {
   maxBytes: number;
@@ -29,7 +30,10 @@ export interface CaptureOptions {
   bounds: WorkspaceBounds;
   /** Whether a directory at this path is left as the last known content has it, or out. @default none is */
   isIgnored?: (path: string) => boolean;
-  /** Whether a program may be writing there now. A live capture changes nothing in the directory. */
+  /**
+   * Whether a program may be writing there now. A live capture changes nothing in the directory, but for permissions without
+   * which it could not read it.
+   */
   live: boolean;
   clock: FileClock;
   /** The last known content, all of it stored. Unchanged files are not read. */
@@ -40,6 +44,8 @@ export interface CaptureOptions {
   store: (content: Content) => Promise<void> | void;
   /** Called between steps; throws to cancel. */
   check: () => void;
+  /** How long a live capture waits for programs that hold leases on files, in all. @default longer than the system lets them */
+  leasePatienceMs?: number | undefined;
 }
 
 /** The content of a workspace; while a program writes there, as a power cut would leave it. */
@@ -56,7 +62,8 @@ export interface Captured {
  * Captures `root` and stores its new content. The walk goes from descriptor to descriptor and follows no link, whatever
  * other programs do there meanwhile. Without `/proc`, no program may run there.
  *
- * @throws WorkspaceTooLarge beyond `bounds`; what `store` and `check` throw
+ * @throws WorkspaceTooLarge beyond `bounds`; WorkspaceUnreadable where a live capture would lack what it cannot read; what `store`
+ *   and `check` throw
  */
 export async function capture(root: string, options: CaptureOptions): Promise<Captured> {
   return new Walk(options).all(root);
@@ -72,6 +79,14 @@ const maxLinkBytes = 8 * 1024 * 1024;
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
 const unreadable = new Set(['EACCES', 'EPERM']);
 
+/**
+ * The system error of a file on which a program holds a lease, as a server of files does. The system has asked the program to
+ * give it back, and takes it away after `fs.lease-break-time`, 45 seconds unless set otherwise.
+ */
+const leased = 'EAGAIN';
+const usualLeasePatienceMs = 60_000;
+const leasePollMs = 50;
+
 class Walk {
   #dropped = 0;
   #found = 0;
@@ -81,8 +96,13 @@ class Walk {
   #root = '';
   #stored: Set<string> | undefined;
   readonly #reader: FileReader;
+  /** How long this may still wait for leases. */
+  #leasePatienceMs: number;
 
   constructor(private readonly options: CaptureOptions) {
+    const { live, leasePatienceMs = usualLeasePatienceMs } = options;
+    // Nobody is told at the end of a turn; nor does a program of its own hold a lease then.
+    this.#leasePatienceMs = live ? leasePatienceMs : Number.POSITIVE_INFINITY;
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, options.check);
   }
 
@@ -165,11 +185,14 @@ class Walk {
     path: string,
     before: KnownEntry | undefined,
   ): Promise<KnownEntry | undefined> {
+    let isCounted = false;
     for (let look = 1; ; look += 1) {
+      let stat: Stats | undefined;
       try {
-        const stat = directory.look(name);
+        stat = directory.look(name);
         if (!stat) return undefined;
-        if (look === 1) this.#count(stat);
+        if (!isCounted) this.#count(stat);
+        isCounted = true;
         if (stat.isDirectory()) return await this.#subdirectory(directory, name, path, before, stat, look);
         if (stat.isFile()) return await this.#file(directory, name, path, stat, look);
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
@@ -185,11 +208,13 @@ class Walk {
         if (!this.options.live) unlinkSync(directory.at(name));
         return undefined;
       } catch (error) {
-        if (this.options.live && unreadable.has(errnoOf(error) ?? '')) {
-          this.#dropped += 1;
-          return undefined;
+        const code = errnoOf(error) ?? '';
+        if (code === leased && (await this.#waitForLease())) {
+          look -= 1;
+          continue;
         }
-        const isMoved = error instanceof Changed || error instanceof NotARegularFile || moved.has(errnoOf(error) ?? '');
+        if (this.options.live && (code === leased || unreadable.has(code))) return asBefore(stat, path, before, code);
+        const isMoved = error instanceof Changed || error instanceof NotARegularFile || moved.has(code);
         if (!isMoved) throw error;
         if (look > 1) return undefined;
       }
@@ -205,7 +230,8 @@ class Walk {
     stat: Stats,
     look: number,
   ): Promise<KnownDirectory> {
-    if (!this.options.live && (stat.mode & 0o700) !== 0o700) parent.chmod(name, 0o755);
+    if (this.options.live) permit(parent, name, stat, 0o500);
+    else if ((stat.mode & 0o700) !== 0o700) parent.chmod(name, 0o755);
     const directory = parent.open(name);
     try {
       const { dev, ino } = directory.stat();
@@ -219,7 +245,8 @@ class Walk {
   /** @throws Changed at the first look, if the file changed while it was read */
   async #file(directory: OpenDirectory, name: string, path: string, found: Stats, look: number): Promise<KnownEntry> {
     const { live, clock } = this.options;
-    if (!live && (found.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    if (live) permit(directory, name, found, 0o400);
+    else if ((found.mode & 0o400) === 0) directory.chmod(name, 0o644);
     this.#countBefore(found.size);
     const { content, stat, isSteady } = this.#reader.read(directory.at(name), path);
     const isAgain = !isSteady && look === 1;
@@ -234,6 +261,15 @@ class Walk {
       executable: isExecutable(stat),
       seen: isSteady ? clock.seen(stat) : undefined,
     };
+  }
+
+  /** @returns whether it is worth another look */
+  async #waitForLease(): Promise<boolean> {
+    this.options.check();
+    if (this.#leasePatienceMs <= 0) return false;
+    this.#leasePatienceMs -= leasePollMs;
+    await sleep(leasePollMs);
+    return true;
   }
 
   async #storeManifest(directory: KnownDirectory, isRoot: boolean): Promise<string | undefined> {
@@ -286,6 +322,37 @@ class Walk {
       throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes (workspace.maxBytes).`);
   }
 }
+
+/** Gives the owner permissions that it has taken from itself, if this process may: root needs none. */
+function permit(directory: OpenDirectory, name: string, { mode }: Stats, needed: number): void {
+  if ((mode & needed) === needed || process.geteuid?.() === 0) return;
+  try {
+    directory.chmod(name, (mode & 0o7777) | needed);
+  } catch (error) {
+    // It is another user's, or was replaced: reading it says which.
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+/**
+ * A file that cannot be read, as it was known. What has happened since depends on files as they are, so it must not have changed.
+ *
+ * @throws WorkspaceUnreadable
+ */
+function asBefore(stat: Stats | undefined, path: string, before: KnownEntry | undefined, code: string): KnownEntry {
+  if (stat?.isFile() && before?.kind === 'file' && before.seen && hasSameTimes(stat, before.seen)) {
+    const executable = isExecutable(stat);
+    return executable === before.executable ? before : { ...before, executable };
+  }
+  const what = stat?.isDirectory() ? 'directory' : 'file';
+  const named = JSON.stringify(path.slice(0, maxShownPath));
+  throw new WorkspaceUnreadable(
+    code === leased
+      ? `The ${what} ${named} cannot be read now, because a program holds a lease on it (F_SETLEASE).`
+      : `The ${what} ${named} cannot be read: its owner or its permissions forbid it (${code}).`,
+  );
+}
+const maxShownPath = 500;
 
 /** An entry changed between two looks at it. */
 class Changed extends Error {}

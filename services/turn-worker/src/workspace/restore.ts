@@ -1,6 +1,7 @@
 import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
+import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isExecutable } from './capture.js';
@@ -137,7 +138,13 @@ class Restoration {
   #hashOf(directory: OpenDirectory, name: string, stat: Stats, known: KnownEntry | undefined): string {
     if (known?.kind === 'file' && known.seen && this.#clock.isUnchanged(stat, known.seen)) return known.sha256;
     if ((stat.mode & 0o400) === 0) directory.chmod(name, 0o644);
-    return this.#reader.hash(directory.at(name));
+    try {
+      return this.#reader.hash(directory.at(name));
+    } catch (error) {
+      // A program holds a lease on it: it is written anew.
+      if (errnoOf(error) !== 'EAGAIN') throw error;
+      return '';
+    }
   }
 
   async #writeMissing(

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -25,6 +26,7 @@ import { type Captured, capture } from '../../src/workspace/capture.js';
 import { FileClock } from '../../src/workspace/file-clock.js';
 import type { KnownDirectory, KnownEntry } from '../../src/workspace/known-tree.js';
 import { type Content, FileReader } from '../../src/workspace/read-file.js';
+import { whileLeased } from '../support/leased.js';
 
 const bounds = { maxBytes: 10_000_000, maxFileBytes: 5_000_000, maxEntries: 1_000 };
 
@@ -54,10 +56,16 @@ const put = (path: string, text: string | Buffer) => {
 };
 
 async function take(
-  options: { live?: boolean; known?: KnownDirectory; clock?: FileClock; of?: typeof bounds } = {},
+  options: {
+    live?: boolean;
+    known?: KnownDirectory;
+    clock?: FileClock;
+    of?: typeof bounds;
+    leasePatienceMs?: number;
+  } = {},
 ): Promise<Captured> {
   stored = [];
-  const { live = true, known, clock = FileClock.read(staging, live), of = bounds } = options;
+  const { live = true, known, clock = FileClock.read(staging, live), of = bounds, leasePatienceMs } = options;
   const store = (content: Content) => {
     texts.set(
       content.sha256,
@@ -66,7 +74,7 @@ async function take(
     stored.push(content);
     meanwhile(content);
   };
-  return capture(root, { bounds: of, live, clock, known, staging, store, check: () => undefined });
+  return capture(root, { bounds: of, live, clock, known, staging, store, check: () => undefined, leasePatienceMs });
 }
 
 const entryAt = ({ root: top }: Captured, path: string): KnownEntry | undefined =>
@@ -209,6 +217,99 @@ describe('a live capture', () => {
     await expect(
       capture(root, { bounds, live: true, clock, known: undefined, staging, store: () => undefined, check }),
     ).rejects.toBe(enough);
+  });
+});
+
+describe('what cannot be read while the turn runs', () => {
+  const isRoot = process.geteuid?.() === 0;
+  const agent = 1000;
+  /** Captures as a worker that is not root, and whose files the agent's are. */
+  const takeAsAgent = async (options: Parameters<typeof take>[0] = {}) => {
+    if (!isRoot) return take(options);
+    const own = ['.', ...readdirSync(root, { recursive: true }).map(String)].map(at);
+    for (const path of [directory, staging, ...own, ...readdirSync(staging).map((name) => join(staging, name))]) {
+      if (!roots.has(path) && lstatSync(path).uid !== agent) chownSync(path, agent, agent);
+    }
+    process.seteuid?.(agent);
+    try {
+      return await take(options);
+    } finally {
+      process.seteuid?.(0);
+    }
+  };
+  /** What is the agent's neither to read nor to change. */
+  const roots = new Set<string>();
+  const putOfRoot = (path: string, text: string) => {
+    put(path, text);
+    if (isRoot) roots.add(at(path));
+    chmodSync(at(path), 0o600);
+  };
+  beforeEach(() => roots.clear());
+
+  test('for its mode alone is read, and its owner may read it from then on', async () => {
+    put('open', 'open');
+    put('secret', 'secret');
+    put('closed/a', 'a');
+    put('listed/b', 'b');
+    chmodSync(at('secret'), 0o200);
+    chmodSync(at('closed'), 0o000);
+    chmodSync(at('listed'), 0o600);
+    const captured = await takeAsAgent();
+    expect(['open', 'secret', 'closed/a', 'listed/b'].map((path) => textAt(captured, path))).toEqual([
+      'open',
+      'secret',
+      'a',
+      'b',
+    ]);
+    if (!isRoot) return;
+    expect(['open', 'secret', 'closed', 'listed'].map((path) => lstatSync(at(path)).mode & 0o777)).toEqual([
+      0o644, 0o600, 0o500, 0o700,
+    ]);
+  });
+
+  test('is as it was, where it has not changed since; else nothing is captured without it', async () => {
+    if (!isRoot) return;
+    put('open', 'open');
+    put('known', 'known');
+    await takeAsAgent();
+    await settle();
+    const first = await takeAsAgent();
+    roots.add(at('known'));
+    chownSync(at('known'), 0, 0);
+    chmodSync(at('known'), 0o700);
+    put('open', 'changed');
+    const second = await takeAsAgent({ known: first.root });
+    expect([textAt(second, 'open'), textAt(second, 'known')]).toEqual(['changed', 'known']);
+    expect(entryAt(second, 'known')).toMatchObject({ executable: true });
+    put('known', 'other');
+    await expect(takeAsAgent({ known: second.root })).rejects.toThrow(/^The file "known" cannot be read/);
+    rmSync(at('known'));
+    putOfRoot('sub/new', 'new');
+    await expect(takeAsAgent({ known: second.root })).rejects.toThrow(/^The file "sub\/new" cannot be read/);
+    // Nothing of it would stay anyway.
+    rmSync(at('sub'), { recursive: true });
+    putOfRoot('.suzumio/output', 'of a command');
+    expect((await takeAsAgent({ known: second.root })).root.entries.size).toBe(1);
+  });
+
+  test('was as a program holds a lease on it, and is waited for until the program gives it back', async () => {
+    put('a', 'a');
+    await whileLeased(at('a'), 'gives it back', async () => {
+      const captured = await take();
+      expect(textAt(captured, 'a')).toBe('a');
+    });
+  });
+
+  test('is as it was while a program keeps its lease, unless it has changed', async () => {
+    put('a', 'a');
+    put('b', 'b');
+    await settle();
+    const first = await take();
+    await whileLeased(at('a'), 'keeps it', async () => {
+      const second = await take({ known: first.root, leasePatienceMs: 0, clock: later(61_000, true) });
+      expect([textAt(second, 'a'), textAt(second, 'b')]).toEqual(['a', 'b']);
+      await expect(take({ leasePatienceMs: 0 })).rejects.toThrow(/^The file "a" cannot be read now/);
+    });
   });
 });
 

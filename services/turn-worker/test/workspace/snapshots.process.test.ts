@@ -26,6 +26,7 @@ import { treeSize } from '../../src/files/tree-size.js';
 import { upload } from '../../src/workspace/content-exchange.js';
 import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
+import { whileLeased } from '../support/leased.js';
 
 const agent = { cell: 'cell-1', project: 'paper', epoch: 1, agent: 'writer' };
 const bounds = { maxBytes: 1_000_000, maxFileBytes: 500_000, maxEntries: 100 };
@@ -227,6 +228,16 @@ describe('a workspace', () => {
     // The three files that were not as they should be. The manifests are known.
     expect(store.fetched).toHaveLength(3);
     expect((await lstat('/etc')).isDirectory()).toBe(true);
+  });
+
+  test('is brought back where a program of the host holds a lease on one of its files', async () => {
+    const workspace = await open();
+    const id = await attempt(workspace, null, write('a.txt', 'one'));
+    await begin(workspace, id);
+    await write('a.txt', 'two')(workspace.directory);
+    const file = join(workspace.directory, 'a.txt');
+    await whileLeased(file, 'keeps it', () => workspace.bringTo(id, store.fetch));
+    expect(await readFile(file, 'utf8')).toBe('one');
   });
 
   test('notices a change that keeps size and modification time', async () => {
