@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
-import { ignoredRoots } from './ignored-roots.js';
+import { ignoredRoots, trackedPaths } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { cloneRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
@@ -93,6 +93,8 @@ export const claimAnswer = z.object({
   workspaceLimits: workspaceLimits.optional(),
   /** Directories of the workspace that are not captured, and stay on this host; without it, none. */
   ignored: ignoredRoots.optional(),
+  /** What of them is captured all the same; without it, nothing. */
+  tracked: trackedPaths.optional(),
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
   /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { maxContentBytes } from '@suzumio/protocol/content';
+import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { errnoOf } from '../files/errno.js';
@@ -28,8 +29,8 @@ export function boundsOf({ maxBytes, maxFiles }: WorkspaceLimits): WorkspaceBoun
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
-  /** Whether a directory at this path is left as the last known content has it, or out. @default none is */
-  isIgnored?: (path: string) => boolean;
+  /** What is captured. A directory that is not is left as the last known content has it, or out. @default everything */
+  scope?: CaptureScope;
   /**
    * Whether a program may be writing there now. A live capture changes nothing in the directory, but for permissions without
    * which it could not read it.
@@ -98,10 +99,12 @@ class Walk {
   readonly #reader: FileReader;
   /** How long this may still wait for leases. */
   #leasePatienceMs: number;
+  readonly #scope: CaptureScope;
 
   constructor(private readonly options: CaptureOptions) {
     const { live, leasePatienceMs = usualLeasePatienceMs } = options;
     // Nobody is told at the end of a turn; nor does a program of its own hold a lease then.
+    this.#scope = options.scope ?? captureScope([]);
     this.#leasePatienceMs = live ? leasePatienceMs : Number.POSITIVE_INFINITY;
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, options.check);
   }
@@ -127,7 +130,10 @@ class Walk {
     known: KnownDirectory | undefined,
   ): Promise<KnownDirectory> {
     const { bounds, live } = this.options;
-    const { names, strange } = directory.list(bounds.maxEntries);
+    const tracked = this.#scope.trackedIn(prefix.slice(0, -1));
+    const { names, strange } = tracked
+      ? { names: [...tracked].sort(), strange: [] }
+      : directory.list(bounds.maxEntries);
     for (const name of strange) {
       this.#dropped += 1;
       if (!live) await removeTree(directory.atBytes(name));
@@ -141,7 +147,8 @@ class Walk {
         continue;
       }
       const before = known?.entries.get(name);
-      if (this.options.isIgnored?.(path) === true && directory.look(name)?.isDirectory()) {
+      const isLeft = this.#scope.isIgnored(path) && !this.#scope.trackedIn(path);
+      if (isLeft && directory.look(name)?.isDirectory()) {
         if (before?.kind === 'directory' && before.sha256 !== undefined) entries.set(name, this.#kept(before));
         continue;
       }
@@ -299,8 +306,7 @@ class Walk {
     const wasLittle = this.#readBytes <= readUncounted;
     this.#readBytes += bytes;
     if (!wasLittle || this.#readBytes <= readUncounted) return;
-    const { isIgnored = () => false, check } = this.options;
-    this.#require(weigh(this.#root, { isIgnored, check }));
+    this.#require(weigh(this.#root, { isIgnored: this.#scope.isIgnored, check: this.options.check }));
   }
 
   /** Counts an entry before it is read. */

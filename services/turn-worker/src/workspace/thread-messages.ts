@@ -16,6 +16,8 @@ export interface WorkspacePlace {
   bounds: WorkspaceBounds;
   /** Directories that are not captured: see `ignoredRoots`. */
   ignored: readonly string[];
+  /** What of them is captured all the same: see `trackedPaths`. */
+  tracked: readonly string[];
 }
 
 /** The jobs of a workspace's thread. */

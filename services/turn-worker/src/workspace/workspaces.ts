@@ -1,7 +1,7 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
-import { ignoring } from '@suzumio/protocol/ignored-roots';
+import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { Captured, WorkspaceBounds } from './capture.js';
@@ -42,7 +42,11 @@ export class Workspaces {
   async open(
     agent: ProjectRef & Pick<AttemptRef, 'agent'>,
     owner: Owner | undefined,
-    { ignored = [], bounds = this.options.bounds }: Partial<Pick<WorkspacePlace, 'ignored' | 'bounds'>> = {},
+    {
+      ignored = [],
+      tracked = [],
+      bounds = this.options.bounds,
+    }: Partial<Pick<WorkspacePlace, 'ignored' | 'tracked' | 'bounds'>> = {},
   ): Promise<Workspace> {
     const { workerDir, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
@@ -62,6 +66,7 @@ export class Workspaces {
       boot,
       bounds,
       ignored,
+      tracked,
     };
     return new Workspace(place, { isNew, sidecarPath: sidecar, owner }, threads, known);
   }
@@ -155,7 +160,7 @@ export class Workspace {
   #captured: Sidecar['at'];
 
   constructor(
-    private readonly place: WorkspacePlace,
+    private place: WorkspacePlace,
     private readonly of: { isNew: boolean; sidecarPath: string; owner: Owner | undefined },
     private readonly threads: WorkspaceThreads,
     private known: Sidecar,
@@ -176,7 +181,16 @@ export class Workspace {
 
   /** Whether a directory at this path is a cache of this host: not captured, and left where it is. */
   get isIgnored(): (path: string) => boolean {
-    return ignoring(this.place.ignored);
+    return captureScope(this.place.ignored, this.place.tracked).isIgnored;
+  }
+
+  get ignored(): readonly string[] {
+    return this.place.ignored;
+  }
+
+  /** From now on these are captured, too, though they are in ignored directories: see `trackedPaths`. */
+  track(tracked: readonly string[]): void {
+    this.place = { ...this.place, tracked };
   }
 
   /**
