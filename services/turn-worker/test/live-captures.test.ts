@@ -27,7 +27,7 @@ function capturesOf({
         capture ??
         (async ({ store }) => {
           await store({ sha256: 'b'.repeat(64), sizeBytes: 3, bytes: new Uint8Array(3) });
-          return { id: snapshot, dropped: 0 };
+          return { id: snapshot, leftOut: { count: 1, names: ['pipe'] } };
         }),
     },
     whileReadable: (work) => work(),
@@ -67,6 +67,7 @@ describe('a capture while the turn runs', () => {
       { number: 1, snapshot, steps: ['0.0', '0.1'] },
       { number: 2, snapshot, steps: ['1.0'] },
     ]);
+    expect(captures.leftOut).toEqual({ count: 1, names: ['pipe'] });
     const shown = await metrics.registry.metrics();
     expect(shown).toMatch(/suzumio_captures_total{outcome="taken",.*} 2/);
     expect(shown).toMatch(/suzumio_captured_bytes_total{.*} 6/);
@@ -140,7 +141,7 @@ describe('a capture while the turn runs', () => {
   test('does not begin once the sandbox has ended, and one that runs is waited for', async () => {
     const held = Promise.withResolvers<undefined>();
     const { captures, committed } = capturesOf({
-      capture: () => held.promise.then(() => ({ id: snapshot, dropped: 0 })),
+      capture: () => held.promise.then(() => ({ id: snapshot })),
     });
     const capturing = captures.capture(['0.0']);
     const closed = captures.close();

@@ -138,20 +138,35 @@ export type CaptureRequest = z.infer<typeof captureRequest>;
 export const markRequest = z.object({ steps: z.array(toolStep).min(1).max(maxNamedSteps) });
 export type MarkRequest = z.infer<typeof markRequest>;
 
-/** The worker's measurements of an attempt: durations by stage, for metrics and `turns show`. */
+/** How much is named of what a capture left out. */
+export const maxLeftOutNames = 10;
+export const maxLeftOutNameLength = 200;
+
+/** What the worker measured and found in an attempt: durations by stage, for metrics and `turns show`. */
 export const attemptStats = z.object({
   container: z.string().max(100).optional(),
   exitCode: z.int().optional(),
   stagesMs: z.record(z.string().max(40), z.number().nonnegative()).optional(),
+  /** How many files its workspace has in directories that are not captured, at most 500,000; absent where nobody looked. */
+  ignoredFiles: z.int().nonnegative().optional(),
+  /** What its workspace had that no snapshot can hold, the first of it by path: pipes, sockets, and names that are no text. */
+  leftOut: z
+    .object({
+      count: z.int().positive(),
+      names: z.array(z.string().max(maxLeftOutNameLength)).max(maxLeftOutNames),
+    })
+    .optional(),
 });
 export type AttemptStats = z.infer<typeof attemptStats>;
+
+/** Why a workspace could not be stored: the ToolHost's refusal. */
+export const unsavedWorkspace = z.object({ code: z.string().max(100), message: z.string().max(2000) });
 
 export const completeRequest = z.object({
   output: turnOutput,
   /** The workspace's snapshot after the turn; null where it is empty; absent where the backend has none. */
   snapshot: sha256.nullable().optional(),
-  /** Why the workspace could not be stored: the ToolHost's refusal. */
-  unsaved: z.object({ code: z.string().max(100), message: z.string().max(2000) }).optional(),
+  unsaved: unsavedWorkspace.optional(),
   stats: attemptStats.optional(),
 });
 export type CompleteRequest = z.infer<typeof completeRequest>;

@@ -1,4 +1,4 @@
-import { maxNamedSteps } from '@suzumio/protocol/attempts';
+import { type AttemptStats, maxNamedSteps } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
@@ -47,6 +47,7 @@ export class LiveCaptures implements StepJournal {
   #number = 0;
   #running: Promise<void> = Promise.resolve();
   #failure: Failure | undefined;
+  #leftOut: AttemptStats['leftOut'];
   #isClosed = false;
 
   constructor(private readonly options: LiveCapturesOptions) {}
@@ -54,6 +55,11 @@ export class LiveCaptures implements StepJournal {
   /** Why the attempt was stopped, if a capture failed. */
   get failure(): Failure | undefined {
     return this.#failure;
+  }
+
+  /** What the newest capture lacks. */
+  get leftOut(): AttemptStats['leftOut'] {
+    return this.#leftOut;
   }
 
   capture(steps: readonly string[]): Promise<string | undefined> {
@@ -117,12 +123,13 @@ export class LiveCaptures implements StepJournal {
       uploadedBytes += content.sizeBytes;
     };
     const signal = AbortSignal.any([stop.stopped, AbortSignal.timeout(captureMs)]);
-    const { id: snapshot } = await whileReadable(() => workspace.capture({ store, live: true, signal }));
+    const { id: snapshot, leftOut } = await whileReadable(() => workspace.capture({ store, live: true, signal }));
     for (let first = 0; first < steps.length; first += maxNamedSteps) {
       const number = ++this.#number;
       const some = steps.slice(first, first + maxNamedSteps);
       await retry(() => client.capture({ number, snapshot, steps: some }), contentRetry(stop));
     }
+    this.#leftOut = leftOut;
     return uploadedBytes;
   }
 }

@@ -1,10 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type AttemptStats, maxLeftOutNameLength, maxLeftOutNames } from '@suzumio/protocol/attempts';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
+import { countFiles } from '../files/count-files.js';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
@@ -55,8 +58,10 @@ export interface Captured {
   id: string | null;
   /** The last known content itself where nothing of it changed. */
   root: KnownDirectory;
-  /** How many entries no snapshot can hold. Unless live, they were removed, so that the directory equals the snapshot. */
-  dropped: number;
+  /** What no snapshot can hold. Unless live, it was removed, so that the directory equals the snapshot. */
+  leftOut?: AttemptStats['leftOut'];
+  /** How many files are in directories that are not captured; absent if live. */
+  ignoredFiles?: number | undefined;
 }
 
 /**
@@ -72,6 +77,9 @@ export async function capture(root: string, options: CaptureOptions): Promise<Ca
 
 /** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
 const readUncounted = 64 * 1024 * 1024;
+
+/** Where files that are not captured are no longer counted: a worker lets no more be there. */
+const mostIgnoredFiles = 500_000;
 
 /** The most that links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
 const maxLinkBytes = 8 * 1024 * 1024;
@@ -89,7 +97,8 @@ const usualLeasePatienceMs = 60_000;
 const leasePollMs = 50;
 
 class Walk {
-  #dropped = 0;
+  #leftOut: AttemptStats['leftOut'];
+  #ignoredFiles = 0;
   #found = 0;
   #bytes = 0;
   #linkBytes = 0;
@@ -117,7 +126,8 @@ class Walk {
       return {
         id: root.entries.size === 0 ? null : (root.sha256 ?? null),
         root,
-        dropped: this.#dropped,
+        leftOut: this.#leftOut,
+        ...(this.options.live ? {} : { ignoredFiles: Math.max(0, this.#ignoredFiles) }),
       };
     } finally {
       directory.close();
@@ -135,7 +145,7 @@ class Walk {
       ? { names: [...tracked].sort(), strange: [] }
       : directory.list(bounds.maxEntries);
     for (const name of strange) {
-      this.#dropped += 1;
+      this.#leaveOut(`${prefix}${name.toString()}`);
       if (!live) await removeTree(directory.atBytes(name));
     }
     const entries = new Map<string, KnownEntry>();
@@ -147,8 +157,11 @@ class Walk {
         continue;
       }
       const before = known?.entries.get(name);
-      const isLeft = this.#scope.isIgnored(path) && !this.#scope.trackedIn(path);
-      if (isLeft && directory.look(name)?.isDirectory()) {
+      const isIgnored = this.#scope.isIgnored(path) && directory.look(name)?.isDirectory() === true;
+      // In a directory that is ignored, all was counted before.
+      const isCounted = isIgnored && !tracked && !live;
+      if (isCounted) this.#ignoredFiles += this.#filesIn(directory, name, path);
+      if (isIgnored && !this.#scope.trackedIn(path)) {
         if (before?.kind === 'directory' && before.sha256 !== undefined) entries.set(name, this.#kept(before));
         continue;
       }
@@ -157,6 +170,7 @@ class Walk {
       }
       const entry = this.#unchanged(directory, name, before) ?? (await this.#entry(directory, name, path, before));
       if (entry) entries.set(name, entry);
+      if (isCounted && entry) this.#ignoredFiles -= filesOf(entry);
     }
     const isRoot = prefix === '';
     const hasManifest = known?.sha256 !== undefined || (isRoot && entries.size === 0);
@@ -164,6 +178,21 @@ class Walk {
     const result: KnownDirectory = { kind: 'directory', entries };
     result.sha256 = isSame(result, known) ? known?.sha256 : await this.#storeManifest(result, isRoot);
     return result;
+  }
+
+  #leaveOut(path: string): void {
+    this.#leftOut ??= { count: 0, names: [] };
+    this.#leftOut.count += 1;
+    if (this.#leftOut.names.length < maxLeftOutNames) this.#leftOut.names.push(beginningOf(path, maxLeftOutNameLength));
+  }
+
+  #filesIn(parent: OpenDirectory, name: string, path: string): number {
+    const atMost = mostIgnoredFiles - this.#ignoredFiles;
+    return countFiles(parent, name, {
+      atMost,
+      maxDepth: maxWorkspacePathLength - path.length,
+      check: this.options.check,
+    });
   }
 
   /** An ignored directory that the workspace began with: every snapshot has it as it was then. */
@@ -211,7 +240,7 @@ class Walk {
           const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
           return before && isEqual(link, before) ? before : link;
         }
-        this.#dropped += 1;
+        this.#leaveOut(path);
         if (!this.options.live) unlinkSync(directory.at(name));
         return undefined;
       } catch (error) {
@@ -368,6 +397,12 @@ function hasEntriesOf(known: KnownDirectory, entries: KnownDirectory['entries'])
   if (known.entries.size !== entries.size) return false;
   for (const [name, entry] of entries) if (known.entries.get(name) !== entry) return false;
   return true;
+}
+
+/** How many files and links are in what was captured. */
+function filesOf(entry: KnownEntry): number {
+  if (entry.kind !== 'directory') return 1;
+  return [...entry.entries.values()].reduce((sum, inner) => sum + filesOf(inner), 0);
 }
 
 function isSame(directory: KnownDirectory, known: KnownDirectory | undefined): boolean {

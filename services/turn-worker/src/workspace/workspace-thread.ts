@@ -208,7 +208,7 @@ async function carryOutCapture(
   const known = trustedOf(trees.get(place), clock)?.root;
   const { store, check } = at;
   const scope = captureScope(place.ignored, place.tracked);
-  const { id, root, dropped } = await capture(directory, {
+  const { root, ...captured } = await capture(directory, {
     bounds,
     scope,
     live,
@@ -222,9 +222,9 @@ async function carryOutCapture(
     throw new WorkspaceTooLarge(`${error.message} ${weigh(directory, { isIgnored: scope.isIgnored, check }).told}`);
   });
   await at.allStored();
-  const tree = { snapshot: id, atMs: clock.nowMs, root };
+  const tree = { snapshot: captured.id, atMs: clock.nowMs, root };
   if (live) trees.set(place, tree);
-  return { id, dropped, isRecorded: !live && trees.record(place, tree) };
+  return { ...captured, isRecorded: !live && trees.record(place, tree) };
 }
 
 /** If the clock was set back, later changes may have the times of earlier ones: then every file is read again. */

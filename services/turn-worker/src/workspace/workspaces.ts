@@ -223,12 +223,12 @@ export class Workspace {
    *
    * @throws WorkspaceTooLarge beyond the limits; what `store` throws, or what `signal` was aborted with
    */
-  async capture({ store, live = false, signal }: CaptureTo): Promise<Pick<Captured, 'id' | 'dropped'>> {
+  async capture({ store, live = false, signal }: CaptureTo): Promise<Omit<Captured, 'root'>> {
     const { at } = this.known;
-    if (at) return { id: at.snapshot, dropped: 0 };
-    const { id, dropped, isRecorded } = await this.threads.run('capture', this.place, { live }, { store }, signal);
-    this.#captured = isRecorded ? { snapshot: id } : undefined;
-    return { id, dropped };
+    if (at) return { id: at.snapshot };
+    const { isRecorded, ...captured } = await this.threads.run('capture', this.place, { live }, { store }, signal);
+    this.#captured = isRecorded ? { snapshot: captured.id } : undefined;
+    return captured;
   }
 
   /** Records that nothing writes in the directory any more, and that it equals `snapshot`, as just captured. */

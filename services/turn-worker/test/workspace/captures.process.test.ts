@@ -21,6 +21,7 @@ import {
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { OpenDirectory } from '../../src/files/open-directory.js';
 import { type Captured, capture } from '../../src/workspace/capture.js';
 import { FileClock } from '../../src/workspace/file-clock.js';
@@ -62,10 +63,11 @@ async function take(
     clock?: FileClock;
     of?: typeof bounds;
     leasePatienceMs?: number;
+    scope?: CaptureScope;
   } = {},
 ): Promise<Captured> {
   stored = [];
-  const { live = true, known, clock = FileClock.read(staging, live), of = bounds, leasePatienceMs } = options;
+  const { live = true, known, clock = FileClock.read(staging, live), of = bounds, leasePatienceMs, scope } = options;
   const store = (content: Content) => {
     texts.set(
       content.sha256,
@@ -74,7 +76,17 @@ async function take(
     stored.push(content);
     meanwhile(content);
   };
-  return capture(root, { bounds: of, live, clock, known, staging, store, check: () => undefined, leasePatienceMs });
+  return capture(root, {
+    bounds: of,
+    live,
+    clock,
+    known,
+    staging,
+    store,
+    check: () => undefined,
+    leasePatienceMs,
+    ...(scope && { scope }),
+  });
 }
 
 const entryAt = ({ root: top }: Captured, path: string): KnownEntry | undefined =>
@@ -131,7 +143,8 @@ describe('a live capture', () => {
     expect([...captured.root.entries.keys()]).toEqual(['sub']);
     expect(entryAt(captured, 'sub/.suzumio-2.tmp')).toBeUndefined();
     expect(textAt(captured, 'sub/.suzumio')).toBe('of the agent');
-    expect(captured.dropped).toBe(2);
+    expect(captured.leftOut?.count).toBe(2);
+    expect(captured).not.toHaveProperty('ignoredFiles');
     expect(existsSync(at('.suzumio/output')) && existsSync(at('sub/.suzumio-2.tmp'))).toBe(true);
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
     expect(existsSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]))).toBe(true);
@@ -416,9 +429,32 @@ test('a capture of a workspace in which nothing runs reads and enters what forbi
   execFileSync('mkfifo', [at('pipe')]);
   put('.suzumio/output', 'of a command');
   const captured = await take({ live: false });
-  expect([textAt(captured, 'd/a'), textAt(captured, 'b'), captured.dropped]).toEqual(['a', 'b', 1]);
+  expect([textAt(captured, 'd/a'), textAt(captured, 'b'), captured.leftOut]).toEqual([
+    'a',
+    'b',
+    { count: 1, names: ['pipe'] },
+  ]);
   expect([...captured.root.entries.keys()]).toEqual(['b', 'd']);
   expect([existsSync(at('pipe')), existsSync(at('.suzumio'))]).toEqual([false, false]);
+});
+
+test('a capture says what it leaves out, the first of it by name, and how much is in directories that are not captured', async () => {
+  put('a', 'a');
+  put(`d/\udce9${'x'.repeat(200)}`, 'text');
+  for (let n = 0; n < 15; n += 1) execFileSync('mkfifo', [at(`d/pipe-${String(n).padStart(2, '0')}`)]);
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/d/caf`), Buffer.from([0xe9])]), 'latin1');
+  put('node_modules/x/y', 'y');
+  put('node_modules/x/node_modules/z', 'z');
+  put('node_modules/tracked', 'tracked');
+  symlinkSync('x', at('node_modules/link'));
+  const scope = captureScope(['node_modules'], ['node_modules/tracked']);
+  for (const live of [true, false]) {
+    const { leftOut, ignoredFiles } = await take({ live, scope });
+    expect(leftOut?.count).toBe(16);
+    expect(leftOut?.names).toEqual(['d/caf\ufffd', ...Array.from({ length: 9 }, (_, n) => `d/pipe-0${String(n)}`)]);
+    expect(ignoredFiles).toBe(live ? undefined : 3);
+  }
+  expect((await take({ live: false, scope })).leftOut).toBeUndefined();
 });
 
 test('a file that shrinks and grows while it is read has a length that is true', async () => {
