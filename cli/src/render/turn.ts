@@ -14,6 +14,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
       ? []
       : [['failure', `${turn.failure.code}: ${oneLine(turn.failure.message)}`] as [string, string]]),
     ...(turn.files === null ? [] : [['files', `changed: ${changedFiles(turn.files)}`] as [string, string]]),
+    ...filesBeside(turn),
     ['read', turn.reads.length === 0 ? 'no mail' : turn.reads.join(', ')],
   ];
   const attempts = turn.attempts.map((attempt) => [
@@ -23,7 +24,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     attempt.endedAt === null ? '' : duration(Date.parse(attempt.endedAt) - Date.parse(attempt.startedAt)),
     // An engine's own id follows its kind.
     attempt.engine.split(':')[0] ?? '',
-    shortContainer(attempt.stats?.container),
+    attempt.stats?.container?.slice(0, 12) ?? '',
     attempt.failure === null ? '' : `${attempt.failure.code}: ${oneLine(attempt.failure.message)}`,
   ]);
   const calls = turn.calls.map((call) => [
@@ -72,6 +73,15 @@ function passage(title: string, text: string | null): string[] {
     : ['', title, ...visibleLines(text.trimEnd()).map((line) => `  ${line}`.trimEnd())];
 }
 
-function shortContainer(container: unknown): string {
-  return typeof container === 'string' ? container.slice(0, 12) : '';
+/** What its last attempt has left of files that no snapshot holds. */
+function filesBeside({ attempts }: TurnDetail): [string, string][] {
+  const { ignoredFiles, leftOut, unsaved } = attempts.at(-1)?.stats ?? {};
+  const more = leftOut && leftOut.count > leftOut.names.length ? ', …' : '';
+  return [
+    ...(ignoredFiles === undefined ? [] : [['ignored', `${ignoredFiles} files`] as [string, string]]),
+    ...(leftOut
+      ? [['left out', `${leftOut.count}: ${leftOut.names.map(oneLine).join(', ')}${more}`] as [string, string]]
+      : []),
+    ...(unsaved ? [['unsaved', `${unsaved.code}: ${oneLine(unsaved.message)}`] as [string, string]] : []),
+  ];
 }

@@ -32,29 +32,47 @@ const call: ModelCallView = {
   endedAt: at('20:00:02.500'),
 };
 
+const attempt: TurnDetail['attempts'][number] = {
+  number: 1,
+  status: 'completed',
+  worker: 'w1',
+  credential: null,
+  engine: 'docker',
+  counted: null,
+  failure: null,
+  stats: null,
+  startedAt: at('20:00:00.000'),
+  endedAt: at('20:00:05.000'),
+};
+
+const plain: TurnDetail = {
+  id: 'turn_1',
+  seq: 1,
+  agent: 'ada',
+  number: 1,
+  status: 'running',
+  priority: 'P1',
+  attempt: 1,
+  text: null,
+  usage: null,
+  endedByTool: null,
+  failure: null,
+  queuedAt: at('20:00:00.000'),
+  notBefore: null,
+  startedAt: null,
+  endedAt: null,
+  files: null,
+  toolCalls: 0,
+  prompt: null,
+  reads: [],
+  attempts: [],
+  calls: [],
+  modelCalls: [],
+};
+
 test('a turn lists what it has asked models, what it came to and how that ended', () => {
   const turn: TurnDetail = {
-    id: 'turn_1',
-    seq: 1,
-    agent: 'ada',
-    number: 1,
-    status: 'running',
-    priority: 'P1',
-    attempt: 1,
-    text: null,
-    usage: null,
-    endedByTool: null,
-    failure: null,
-    queuedAt: at('20:00:00.000'),
-    notBefore: null,
-    startedAt: null,
-    endedAt: null,
-    files: null,
-    toolCalls: 0,
-    prompt: null,
-    reads: [],
-    attempts: [],
-    calls: [],
+    ...plain,
     modelCalls: [
       call,
       { ...call, step: '1', purpose: 'summary', estimated: true, costUsd: 0 },
@@ -67,5 +85,24 @@ test('a turn lists what it has asked models, what it came to and how that ended'
     ['0', 'quick', 'quick-1', 'answered', '1200', '80', '$0.0012', '2.5 s'],
     ['1 (summary)', 'quick', 'quick-1', 'answered', '1200 (estimated)', '80', '-', '2.5 s'],
     ['2', 'quick', 'provider-down', '1200', '80', '-'],
+  ]);
+});
+
+test('a turn says what of its files no snapshot has', () => {
+  const facts = (stats: typeof attempt.stats) =>
+    renderTurn({ ...plain, attempts: [attempt, { ...attempt, number: 2, stats }] }, context).filter((line) =>
+      /^(ignored|left out|unsaved)/.test(line),
+    );
+  expect(facts(null)).toEqual([]);
+  expect(
+    facts({
+      ignoredFiles: 1234,
+      leftOut: { count: 3, names: ['pipe', 'caf\ufffd\nunsaved'] },
+      unsaved: { code: 'quota-exceeded', message: 'Too much.\nIndeed.' },
+    }),
+  ).toEqual([
+    'ignored  1234 files',
+    'left out 3: pipe, caf\ufffd unsaved, …',
+    'unsaved  quota-exceeded: Too much. Indeed.',
   ]);
 });

@@ -12,6 +12,7 @@ import {
   maxLogBytes,
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
+import { maxTrackedBytes } from '@suzumio/protocol/ignored-roots';
 import { workspaceBase } from '@suzumio/protocol/repository';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
@@ -151,7 +152,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
-  router.put(`${attempt}/base`, express.json({ limit: '16kb' }), async (request, response) => {
+  router.put(`${attempt}/base`, express.json({ limit: 2 * maxTrackedBytes }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       assertRunning(row, token);
       requireWorkspace(row);

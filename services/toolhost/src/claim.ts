@@ -18,7 +18,7 @@ import { type PreparedTurn, prepareTurn } from '@suzumio/store/turns/prepare-tur
 import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
-import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
+import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
@@ -226,6 +226,7 @@ function answer(
     leaseMs: context.leaseMs,
     ...withEnv(request, readAgentEnv(store.reader, id)),
     ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
+    tracked: trackedOf(store.reader, id),
     snapshot: claimed.snapshot,
     input: {
       ...input,

@@ -6,7 +6,7 @@ import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { LiveCaptures, type LiveCapturesOptions } from '../src/attempt/live-captures.js';
 import { StopSwitch } from '../src/attempt/stop-switch.js';
-import { WorkspaceTooLarge } from '../src/workspace/workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from '../src/workspace/workspace-errors.js';
 
 const snapshot = 'a'.repeat(64);
 
@@ -27,7 +27,7 @@ function capturesOf({
         capture ??
         (async ({ store }) => {
           await store({ sha256: 'b'.repeat(64), sizeBytes: 3, bytes: new Uint8Array(3) });
-          return { id: snapshot, dropped: 0 };
+          return { id: snapshot, leftOut: { count: 1, names: ['pipe'] } };
         }),
     },
     whileReadable: (work) => work(),
@@ -67,6 +67,7 @@ describe('a capture while the turn runs', () => {
       { number: 1, snapshot, steps: ['0.0', '0.1'] },
       { number: 2, snapshot, steps: ['1.0'] },
     ]);
+    expect(captures.leftOut).toEqual({ count: 1, names: ['pipe'] });
     const shown = await metrics.registry.metrics();
     expect(shown).toMatch(/suzumio_captures_total{outcome="taken",.*} 2/);
     expect(shown).toMatch(/suzumio_captured_bytes_total{.*} 6/);
@@ -120,6 +121,16 @@ describe('a capture while the turn runs', () => {
     expect(await metrics.registry.metrics()).toMatch(/suzumio_captures_total{outcome="failed",.*} 1/);
   });
 
+  test('of a workspace that cannot be read says so, and the attempt goes on', async () => {
+    const { captures, stop, committed } = capturesOf({
+      capture: () => Promise.reject(new WorkspaceUnreadable('The file "a" cannot be read.')),
+    });
+    expect(await captures.capture(['0.0'])).toMatch(
+      /^The file "a" cannot be read\. So it cannot be captured.* Make it readable, or remove it, with the tools of your sandbox; then make/,
+    );
+    expect([stop.reason, captures.failure, committed]).toEqual([undefined, undefined, []]);
+  });
+
   test.each(['attempt-over', 'token-rejected'])('of an attempt that is over abandons it (%s)', async (code) => {
     const { captures, stop } = capturesOf({ client: { capture: refusal(409, code) } });
     await expect(captures.capture(['0.0'])).rejects.toThrow(code);
@@ -130,7 +141,7 @@ describe('a capture while the turn runs', () => {
   test('does not begin once the sandbox has ended, and one that runs is waited for', async () => {
     const held = Promise.withResolvers<undefined>();
     const { captures, committed } = capturesOf({
-      capture: () => held.promise.then(() => ({ id: snapshot, dropped: 0 })),
+      capture: () => held.promise.then(() => ({ id: snapshot })),
     });
     const capturing = captures.capture(['0.0']);
     const closed = captures.close();

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { failure } from './failure-codes.js';
-import { ignoredRoots } from './ignored-roots.js';
+import { ignoredRoots, trackedPaths } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { cloneRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
@@ -93,6 +93,8 @@ export const claimAnswer = z.object({
   workspaceLimits: workspaceLimits.optional(),
   /** Directories of the workspace that are not captured, and stay on this host; without it, none. */
   ignored: ignoredRoots.optional(),
+  /** What of them is captured all the same; without it, nothing. */
+  tracked: trackedPaths.optional(),
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
   /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */
@@ -136,20 +138,35 @@ export type CaptureRequest = z.infer<typeof captureRequest>;
 export const markRequest = z.object({ steps: z.array(toolStep).min(1).max(maxNamedSteps) });
 export type MarkRequest = z.infer<typeof markRequest>;
 
-/** The worker's measurements of an attempt: durations by stage, for metrics and `turns show`. */
+/** How much is named of what a capture left out. */
+export const maxLeftOutNames = 10;
+export const maxLeftOutNameLength = 200;
+
+/** What the worker measured and found in an attempt: durations by stage, for metrics and `turns show`. */
 export const attemptStats = z.object({
   container: z.string().max(100).optional(),
   exitCode: z.int().optional(),
   stagesMs: z.record(z.string().max(40), z.number().nonnegative()).optional(),
+  /** How many files its workspace has in directories that are not captured, at most 500,000; absent where nobody looked. */
+  ignoredFiles: z.int().nonnegative().optional(),
+  /** What its workspace had that no snapshot can hold, the first of it by path: pipes, sockets, and names that are no text. */
+  leftOut: z
+    .object({
+      count: z.int().positive(),
+      names: z.array(z.string().max(maxLeftOutNameLength)).max(maxLeftOutNames),
+    })
+    .optional(),
 });
 export type AttemptStats = z.infer<typeof attemptStats>;
+
+/** Why a workspace could not be stored: the ToolHost's refusal. */
+export const unsavedWorkspace = z.object({ code: z.string().max(100), message: z.string().max(2000) });
 
 export const completeRequest = z.object({
   output: turnOutput,
   /** The workspace's snapshot after the turn; null where it is empty; absent where the backend has none. */
   snapshot: sha256.nullable().optional(),
-  /** Why the workspace could not be stored: the ToolHost's refusal. */
-  unsaved: z.object({ code: z.string().max(100), message: z.string().max(2000) }).optional(),
+  unsaved: unsavedWorkspace.optional(),
   stats: attemptStats.optional(),
 });
 export type CompleteRequest = z.infer<typeof completeRequest>;

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { sha256 } from './ids.js';
+import { trackedPaths } from './ignored-roots.js';
 
 /** The id of a commit. */
 export const commitId = z.string().regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/);
@@ -17,8 +18,8 @@ export const cloneRequest = z.object({
 });
 export type CloneRequest = z.infer<typeof cloneRequest>;
 
-/** The commit that a workspace was cloned at, and the snapshot of the clone. */
-export const workspaceBase = z.object({ commit: commitId, snapshot: sha256 });
+/** The commit that a workspace was cloned at, what of it lies in ignored directories, and the snapshot of the clone. */
+export const workspaceBase = z.object({ commit: commitId, snapshot: sha256, tracked: trackedPaths.optional() });
 export type WorkspaceBase = z.infer<typeof workspaceBase>;
 
 /** The repository in a workspace, as its agent is told of it. */

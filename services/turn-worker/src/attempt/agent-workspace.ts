@@ -1,4 +1,4 @@
-import type { CompleteRequest } from '@suzumio/protocol/attempts';
+import type { AttemptStats, CompleteRequest } from '@suzumio/protocol/attempts';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -10,8 +10,11 @@ import type { Content } from '../workspace/read-file.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import type { StopSwitch } from './stop-switch.js';
 
-/** The stored workspace: without a snapshot, why it could not be stored. */
-export type Kept = { snapshot: string | null } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
+/** The stored workspace, and what it lacks: without a snapshot, why it could not be stored. */
+export type Kept = { snapshot: string | null; lacks: Lacking } | { unsaved: NonNullable<CompleteRequest['unsaved']> };
+
+/** What a workspace has and its snapshot has not. */
+export type Lacking = Pick<AttemptStats, 'leftOut' | 'ignoredFiles'>;
 
 /** The ToolHost's refusals for lack of room. */
 const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
@@ -61,13 +64,8 @@ export async function captureSnapshot(
   const store = (content: Content) => retry(() => upload(content, client), contentRetry(stop));
   const signal = AbortSignal.any([stop.abandoned, AbortSignal.timeout(captureMs)]);
   try {
-    const { id, dropped } = await workspace.capture({ store, signal });
-    if (dropped > 0)
-      logger.warn(
-        { dropped },
-        'a workspace had entries that no snapshot holds: pipes, sockets, or names that are no text',
-      );
-    return { snapshot: id };
+    const { id, ...lacks } = await workspace.capture({ store, signal });
+    return { snapshot: id, lacks };
   } catch (error) {
     // The turn counts even if its files cannot be stored.
     if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;

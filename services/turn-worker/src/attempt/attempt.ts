@@ -12,7 +12,7 @@ import { failureOf } from '../engine/attempt-failure.js';
 import type { AttemptPlace, Disturbance, OpenDoor, Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { Cell } from '../toolhost/cells.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { captureSnapshot, contentRetry } from './agent-workspace.js';
+import { captureSnapshot, contentRetry, type Lacking } from './agent-workspace.js';
 import type { AttemptState } from './attempt-states.js';
 import { type Host, requireAllowed, requireUnmoved } from './host.js';
 import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
@@ -60,6 +60,8 @@ export class Attempt {
   /** Its first steps may come before it is known here. */
   readonly #started = Promise.withResolvers<Sandbox>();
   #watched: Watched | undefined;
+  /** What the newest capture of its workspace lacks. */
+  #lacks: Lacking = {};
 
   constructor(
     private readonly turn: GrantedTurn,
@@ -134,6 +136,7 @@ export class Attempt {
     } finally {
       await door.close();
       await captures.close();
+      this.#lacks = { leftOut: captures.leftOut };
     }
     if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
     return this.#conclude(prepared, this.#sandbox, { ...this.#watched, captureFailure: captures.failure });
@@ -272,12 +275,13 @@ export class Attempt {
     try {
       if (verdict.kind === 'failed') return verdict;
       const kept = await captureSnapshot(workspace, host.limits.captureMs, { client: this.#client, stop, logger });
+      if (!('snapshot' in kept)) return { ...verdict, ...kept };
+      this.#lacks = kept.lacks;
       // Before the report: once that is taken, the agent's next turn may write here.
-      if ('snapshot' in kept)
-        await workspace.settle(kept.snapshot).catch((error: unknown) => {
-          // Without the record, the workspace is only read once more.
-          logger.warn({ err: error }, 'the record of a workspace could not be written');
-        });
+      await workspace.settle(kept.snapshot).catch((error: unknown) => {
+        // Without the record, the workspace is only read once more.
+        logger.warn({ err: error }, 'the record of a workspace could not be written');
+      });
       return { ...verdict, ...kept };
     } finally {
       await logSent;
@@ -331,6 +335,7 @@ export class Attempt {
     const end = this.#watched?.end;
     return {
       stagesMs: this.turn.stopwatch.stagesMs,
+      ...this.#lacks,
       ...(this.#sandbox ? { container: this.#sandbox.id.slice(0, 100) } : {}),
       ...(end === undefined || end.vanished ? {} : { exitCode: end.exitCode }),
     };

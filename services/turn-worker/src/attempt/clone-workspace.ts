@@ -26,8 +26,10 @@ export async function cloneWorkspace(
   const author = { name: agent.displayName ?? agent.id, email: `${agent.id}@${project}.invalid` };
   await workspace.expectWrites();
   const check = (git: string) => void requireAllowed(host, ref, { ...claim, clone: { ...clone, git } });
-  const to = { author, bounds: workspace.bounds, check, signal: stop.stopped };
-  const commit = await host.repositories.clone(clone, workspace.directory, to);
+  const { bounds, ignored } = workspace;
+  const to = { author, bounds, check, ignored, signal: stop.stopped };
+  const { commit, tracked } = await host.repositories.clone(clone, workspace.directory, to);
+  workspace.track(tracked);
   const kept = await captureSnapshot(workspace, host.limits.captureMs, by);
   if ('unsaved' in kept) {
     const code = kept.unsaved.code === 'quota-exceeded' ? 'quota-exceeded' : 'disk-full';
@@ -35,7 +37,7 @@ export async function cloneWorkspace(
   }
   const { snapshot } = kept;
   if (snapshot === null) throw new Error('a clone has files');
-  await retry(() => client.putBase({ commit, snapshot }), contentRetry(stop));
+  await retry(() => client.putBase({ commit, snapshot, tracked }), contentRetry(stop));
   // The files get their owner.
   await bringToSnapshot(workspace, snapshot, by);
   return repositoryOf(clone, commit);

@@ -1,4 +1,4 @@
-import { maxNamedSteps } from '@suzumio/protocol/attempts';
+import { type AttemptStats, maxNamedSteps } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
@@ -11,7 +11,7 @@ import type { Sandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { upload } from '../workspace/content-exchange.js';
 import type { Content } from '../workspace/read-file.js';
-import { WorkspaceTooLarge } from '../workspace/workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from '../workspace/workspace-errors.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import { contentRetry } from './agent-workspace.js';
 import type { StopSwitch } from './stop-switch.js';
@@ -30,21 +30,24 @@ export interface LiveCapturesOptions {
   now: () => number;
 }
 
-/** What the model is told besides what is too large. */
-const untilThen =
-  ' So it cannot be captured, and until it can be, nothing leaves your sandbox: no message, no artifact, no submission, nor the end of your turn. Remove or shrink what you do not need with the tools of your sandbox; then make the calls again that were refused.';
+/** What the model is told besides why there is no capture. */
+const untilThen = (mending: string) =>
+  ` So it cannot be captured, and until it can be, nothing leaves your sandbox: no message, no artifact, no submission, nor the end of your turn. ${mending} with the tools of your sandbox; then make the calls again that were refused.`;
+const untilSmaller = untilThen('Remove or shrink what you do not need');
+const untilReadable = untilThen('Make it readable, or remove it,');
 
 /** Refusals that mean that the attempt is over. */
 const over: readonly string[] = ['attempt-over', 'token-rejected'];
 
 /**
  * Captures of an attempt's workspace while its sandbox runs. One that fails stops the attempt, unless the workspace is too
- * large: its agent can mend that.
+ * large, or cannot be read: its agent can mend that.
  */
 export class LiveCaptures implements StepJournal {
   #number = 0;
   #running: Promise<void> = Promise.resolve();
   #failure: Failure | undefined;
+  #leftOut: AttemptStats['leftOut'];
   #isClosed = false;
 
   constructor(private readonly options: LiveCapturesOptions) {}
@@ -52,6 +55,11 @@ export class LiveCaptures implements StepJournal {
   /** Why the attempt was stopped, if a capture failed. */
   get failure(): Failure | undefined {
     return this.#failure;
+  }
+
+  /** What the newest capture lacks. */
+  get leftOut(): AttemptStats['leftOut'] {
+    return this.#leftOut;
   }
 
   capture(steps: readonly string[]): Promise<string | undefined> {
@@ -90,9 +98,10 @@ export class LiveCaptures implements StepJournal {
     } catch (error) {
       if (stop.stopped.aborted) throw error;
       metrics?.captures.inc({ outcome: 'failed' });
-      if (error instanceof WorkspaceTooLarge) {
-        logger.debug({ err: error }, 'a workspace is too large to be captured');
-        return `${beginningOf(error.message, maxUncapturedChars - untilThen.length)}${untilThen}`;
+      if (error instanceof WorkspaceTooLarge || error instanceof WorkspaceUnreadable) {
+        logger.debug({ err: error }, 'a workspace cannot be captured before its agent mends it');
+        const then = error instanceof WorkspaceTooLarge ? untilSmaller : untilReadable;
+        return `${beginningOf(error.message, maxUncapturedChars - then.length)}${then}`;
       }
       if (error instanceof HttpRefusal && over.includes(error.code)) {
         stop.stop('cancelled');
@@ -114,12 +123,13 @@ export class LiveCaptures implements StepJournal {
       uploadedBytes += content.sizeBytes;
     };
     const signal = AbortSignal.any([stop.stopped, AbortSignal.timeout(captureMs)]);
-    const { id: snapshot } = await whileReadable(() => workspace.capture({ store, live: true, signal }));
+    const { id: snapshot, leftOut } = await whileReadable(() => workspace.capture({ store, live: true, signal }));
     for (let first = 0; first < steps.length; first += maxNamedSteps) {
       const number = ++this.#number;
       const some = steps.slice(first, first + maxNamedSteps);
       await retry(() => client.capture({ number, snapshot, steps: some }), contentRetry(stop));
     }
+    this.#leftOut = leftOut;
     return uploadedBytes;
   }
 }

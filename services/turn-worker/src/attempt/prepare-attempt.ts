@@ -55,7 +55,8 @@ export async function prepareAttempt(
   stop.stopped.throwIfAborted();
   const packs = requireTools(claim, sandbox.toolpacks);
   const bounds = boundsOf(claim.workspaceLimits ?? usualWorkspaceLimits);
-  const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored: claim.ignored ?? [], bounds });
+  const { ignored = [], tracked = [] } = claim;
+  const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored, tracked, bounds });
   await bringToSnapshot(workspace, claim.snapshot, { client, stop });
   const repository = claim.clone
     ? await cloneWorkspace(workspace, claim.clone, { ref, claim }, { host, client, stop, logger })

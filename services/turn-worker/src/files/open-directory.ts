@@ -87,6 +87,26 @@ export class OpenDirectory {
     return { names: [...names].sort(), strange };
   }
 
+  /** The names of directories in it, and how many other entries; neither is counted far beyond `atMost`. */
+  kinds(atMost: number): { files: number; directories: string[] } {
+    const directories: string[] = [];
+    let files = 0;
+    const directory = opendirSync(this.#base, { bufferSize: 512 });
+    try {
+      for (
+        let entry = directory.readSync();
+        entry && files + directories.length <= atMost;
+        entry = directory.readSync()
+      ) {
+        if (entry.isDirectory()) directories.push(entry.name);
+        else files += 1;
+      }
+    } finally {
+      directory.closeSync();
+    }
+    return { files, directories };
+  }
+
   /** Sets the permissions of an entry, never of a link's target. */
   chmod(name: string, mode: number): void {
     if (!hasDescriptorPaths) {

@@ -29,7 +29,16 @@ export interface CloneOptions {
   bounds?: WorkspaceBounds;
   /** Throws unless a repository of this host may be cloned, by its path with links resolved, once it is open. */
   check: (real: string) => void;
+  /** Directories that are not captured: see `ignoredRoots`. */
+  ignored?: readonly string[];
   signal: AbortSignal;
+}
+
+export interface Cloned {
+  /** The id of the commit that the branch begins at. */
+  commit: string;
+  /** What is captured though it lies in ignored directories: see `trackedPaths`. */
+  tracked: string[];
 }
 
 /** Clones repositories into new workspaces. Git runs nowhere else on this host, and never after an agent's programs. */
@@ -46,23 +55,23 @@ export class Repositories {
   /**
    * Makes an empty directory a clone, on the agent's branch. The clone shares nothing with the mirror.
    *
-   * @returns the id of the commit that the branch begins at
    * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with; what `check`
    *   throws
    */
   async clone(
     request: CloneRequest,
     to: string,
-    { author, bounds = this.options.bounds, check, signal }: CloneOptions,
-  ): Promise<string> {
+    { author, bounds = this.options.bounds, check, ignored = [], signal }: CloneOptions,
+  ): Promise<Cloned> {
     const { cloneMs } = this.options;
     const tooLong = AbortSignal.timeout(cloneMs);
     const either = AbortSignal.any([signal, tooLong]);
     try {
       return await this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
-        await inspectTree(this.#git, fetched, { bounds, name: request.git, signal: either });
+        const within = { bounds, ignored, name: request.git, signal: either };
+        const tracked = await inspectTree(this.#git, fetched, within);
         await this.#cloneFrom(fetched, request, to, author, either);
-        return fetched.commit;
+        return { commit: fetched.commit, tracked };
       });
     } catch (error) {
       if (error instanceof GitFailed) throw fetchFailure(error, request.git, request.ref);
@@ -87,7 +96,8 @@ export class Repositories {
     await this.#git.run(['init', '--quiet', '--template=', `--initial-branch=${branch}`, to], { signal });
     const fetched = `+${reference}:refs/suzumio/base`;
     await run('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depthOf(depth), mirror, fetched);
-    await run('checkout', '--quiet', '--no-track', '-B', branch, commit);
+    // A clone that was not recorded may have left files in ignored directories.
+    await run('checkout', '--quiet', '--force', '--no-track', '-B', branch, commit);
     await run('config', 'user.name', name);
     await run('config', 'user.email', email);
     if (!source.startsWith('/')) await run('config', 'remote.origin.url', source);

@@ -1,17 +1,22 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type AttemptStats, maxLeftOutNameLength, maxLeftOutNames } from '@suzumio/protocol/attempts';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { maxContentBytes } from '@suzumio/protocol/content';
+import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
+import { countFiles } from '../files/count-files.js';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isLeftover, weigh } from './weigh.js';
-import type { FileClock } from './file-clock.js';
+import { type FileClock, hasSameTimes } from './file-clock.js';
 import { isEqual, type KnownDirectory, type KnownEntry, manifestOf, partsOf } from './known-tree.js';
 import { type Content, FileReader } from './read-file.js';
-import { WorkspaceTooLarge } from './workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
 
 export interface WorkspaceBounds {
   maxBytes: number;
@@ -27,9 +32,12 @@ export function boundsOf({ maxBytes, maxFiles }: WorkspaceLimits): WorkspaceBoun
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
-  /** Whether a directory at this path is left as the last known content has it, or out. @default none is */
-  isIgnored?: (path: string) => boolean;
-  /** Whether a program may be writing there now. A live capture changes nothing in the directory. */
+  /** What is captured. A directory that is not is left as the last known content has it, or out. @default everything */
+  scope?: CaptureScope;
+  /**
+   * Whether a program may be writing there now. A live capture changes nothing in the directory, but for permissions without
+   * which it could not read it.
+   */
   live: boolean;
   clock: FileClock;
   /** The last known content, all of it stored. Unchanged files are not read. */
@@ -40,6 +48,8 @@ export interface CaptureOptions {
   store: (content: Content) => Promise<void> | void;
   /** Called between steps; throws to cancel. */
   check: () => void;
+  /** How long a live capture waits for programs that hold leases on files, in all. @default longer than the system lets them */
+  leasePatienceMs?: number | undefined;
 }
 
 /** The content of a workspace; while a program writes there, as a power cut would leave it. */
@@ -48,15 +58,18 @@ export interface Captured {
   id: string | null;
   /** The last known content itself where nothing of it changed. */
   root: KnownDirectory;
-  /** How many entries no snapshot can hold. Unless live, they were removed, so that the directory equals the snapshot. */
-  dropped: number;
+  /** What no snapshot can hold. Unless live, it was removed, so that the directory equals the snapshot. */
+  leftOut?: AttemptStats['leftOut'];
+  /** How many files are in directories that are not captured; absent if live. */
+  ignoredFiles?: number | undefined;
 }
 
 /**
  * Captures `root` and stores its new content. The walk goes from descriptor to descriptor and follows no link, whatever
  * other programs do there meanwhile. Without `/proc`, no program may run there.
  *
- * @throws WorkspaceTooLarge beyond `bounds`; what `store` and `check` throw
+ * @throws WorkspaceTooLarge beyond `bounds`; WorkspaceUnreadable where a live capture would lack what it cannot read; what `store`
+ *   and `check` throw
  */
 export async function capture(root: string, options: CaptureOptions): Promise<Captured> {
   return new Walk(options).all(root);
@@ -65,6 +78,9 @@ export async function capture(root: string, options: CaptureOptions): Promise<Ca
 /** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
 const readUncounted = 64 * 1024 * 1024;
 
+/** Where files that are not captured are no longer counted: a worker lets no more be there. */
+const mostIgnoredFiles = 500_000;
+
 /** The most that links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
 const maxLinkBytes = 8 * 1024 * 1024;
 
@@ -72,8 +88,17 @@ const maxLinkBytes = 8 * 1024 * 1024;
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
 const unreadable = new Set(['EACCES', 'EPERM']);
 
+/**
+ * The system error of a file on which a program holds a lease, as a server of files does. The system has asked the program to
+ * give it back, and takes it away after `fs.lease-break-time`, 45 seconds unless set otherwise.
+ */
+const leased = 'EAGAIN';
+const usualLeasePatienceMs = 60_000;
+const leasePollMs = 50;
+
 class Walk {
-  #dropped = 0;
+  #leftOut: AttemptStats['leftOut'];
+  #ignoredFiles = 0;
   #found = 0;
   #bytes = 0;
   #linkBytes = 0;
@@ -81,8 +106,15 @@ class Walk {
   #root = '';
   #stored: Set<string> | undefined;
   readonly #reader: FileReader;
+  /** How long this may still wait for leases. */
+  #leasePatienceMs: number;
+  readonly #scope: CaptureScope;
 
   constructor(private readonly options: CaptureOptions) {
+    const { live, leasePatienceMs = usualLeasePatienceMs } = options;
+    // Nobody is told at the end of a turn; nor does a program of its own hold a lease then.
+    this.#scope = options.scope ?? captureScope([]);
+    this.#leasePatienceMs = live ? leasePatienceMs : Number.POSITIVE_INFINITY;
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, options.check);
   }
 
@@ -94,7 +126,8 @@ class Walk {
       return {
         id: root.entries.size === 0 ? null : (root.sha256 ?? null),
         root,
-        dropped: this.#dropped,
+        leftOut: this.#leftOut,
+        ...(this.options.live ? {} : { ignoredFiles: Math.max(0, this.#ignoredFiles) }),
       };
     } finally {
       directory.close();
@@ -107,9 +140,12 @@ class Walk {
     known: KnownDirectory | undefined,
   ): Promise<KnownDirectory> {
     const { bounds, live } = this.options;
-    const { names, strange } = directory.list(bounds.maxEntries);
+    const tracked = this.#scope.trackedIn(prefix.slice(0, -1));
+    const { names, strange } = tracked
+      ? { names: [...tracked].sort(), strange: [] }
+      : directory.list(bounds.maxEntries);
     for (const name of strange) {
-      this.#dropped += 1;
+      this.#leaveOut(`${prefix}${name.toString()}`);
       if (!live) await removeTree(directory.atBytes(name));
     }
     const entries = new Map<string, KnownEntry>();
@@ -121,7 +157,11 @@ class Walk {
         continue;
       }
       const before = known?.entries.get(name);
-      if (this.options.isIgnored?.(path) === true && directory.look(name)?.isDirectory()) {
+      const isIgnored = this.#scope.isIgnored(path) && directory.look(name)?.isDirectory() === true;
+      // In a directory that is ignored, all was counted before.
+      const isCounted = isIgnored && !tracked && !live;
+      if (isCounted) this.#ignoredFiles += this.#filesIn(directory, name, path);
+      if (isIgnored && !this.#scope.trackedIn(path)) {
         if (before?.kind === 'directory' && before.sha256 !== undefined) entries.set(name, this.#kept(before));
         continue;
       }
@@ -130,6 +170,7 @@ class Walk {
       }
       const entry = this.#unchanged(directory, name, before) ?? (await this.#entry(directory, name, path, before));
       if (entry) entries.set(name, entry);
+      if (isCounted && entry) this.#ignoredFiles -= filesOf(entry);
     }
     const isRoot = prefix === '';
     const hasManifest = known?.sha256 !== undefined || (isRoot && entries.size === 0);
@@ -137,6 +178,21 @@ class Walk {
     const result: KnownDirectory = { kind: 'directory', entries };
     result.sha256 = isSame(result, known) ? known?.sha256 : await this.#storeManifest(result, isRoot);
     return result;
+  }
+
+  #leaveOut(path: string): void {
+    this.#leftOut ??= { count: 0, names: [] };
+    this.#leftOut.count += 1;
+    if (this.#leftOut.names.length < maxLeftOutNames) this.#leftOut.names.push(beginningOf(path, maxLeftOutNameLength));
+  }
+
+  #filesIn(parent: OpenDirectory, name: string, path: string): number {
+    const atMost = mostIgnoredFiles - this.#ignoredFiles;
+    return countFiles(parent, name, {
+      atMost,
+      maxDepth: maxWorkspacePathLength - path.length,
+      check: this.options.check,
+    });
   }
 
   /** An ignored directory that the workspace began with: every snapshot has it as it was then. */
@@ -165,11 +221,14 @@ class Walk {
     path: string,
     before: KnownEntry | undefined,
   ): Promise<KnownEntry | undefined> {
+    let isCounted = false;
     for (let look = 1; ; look += 1) {
+      let stat: Stats | undefined;
       try {
-        const stat = directory.look(name);
+        stat = directory.look(name);
         if (!stat) return undefined;
-        if (look === 1) this.#count(stat);
+        if (!isCounted) this.#count(stat);
+        isCounted = true;
         if (stat.isDirectory()) return await this.#subdirectory(directory, name, path, before, stat, look);
         if (stat.isFile()) return await this.#file(directory, name, path, stat, look);
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
@@ -181,15 +240,17 @@ class Walk {
           const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
           return before && isEqual(link, before) ? before : link;
         }
-        this.#dropped += 1;
+        this.#leaveOut(path);
         if (!this.options.live) unlinkSync(directory.at(name));
         return undefined;
       } catch (error) {
-        if (this.options.live && unreadable.has(errnoOf(error) ?? '')) {
-          this.#dropped += 1;
-          return undefined;
+        const code = errnoOf(error) ?? '';
+        if (code === leased && (await this.#waitForLease())) {
+          look -= 1;
+          continue;
         }
-        const isMoved = error instanceof Changed || error instanceof NotARegularFile || moved.has(errnoOf(error) ?? '');
+        if (this.options.live && (code === leased || unreadable.has(code))) return asBefore(stat, path, before, code);
+        const isMoved = error instanceof Changed || error instanceof NotARegularFile || moved.has(code);
         if (!isMoved) throw error;
         if (look > 1) return undefined;
       }
@@ -205,7 +266,8 @@ class Walk {
     stat: Stats,
     look: number,
   ): Promise<KnownDirectory> {
-    if (!this.options.live && (stat.mode & 0o700) !== 0o700) parent.chmod(name, 0o755);
+    if (this.options.live) permit(parent, name, stat, 0o500);
+    else if ((stat.mode & 0o700) !== 0o700) parent.chmod(name, 0o755);
     const directory = parent.open(name);
     try {
       const { dev, ino } = directory.stat();
@@ -219,7 +281,8 @@ class Walk {
   /** @throws Changed at the first look, if the file changed while it was read */
   async #file(directory: OpenDirectory, name: string, path: string, found: Stats, look: number): Promise<KnownEntry> {
     const { live, clock } = this.options;
-    if (!live && (found.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    if (live) permit(directory, name, found, 0o400);
+    else if ((found.mode & 0o400) === 0) directory.chmod(name, 0o644);
     this.#countBefore(found.size);
     const { content, stat, isSteady } = this.#reader.read(directory.at(name), path);
     const isAgain = !isSteady && look === 1;
@@ -234,6 +297,15 @@ class Walk {
       executable: isExecutable(stat),
       seen: isSteady ? clock.seen(stat) : undefined,
     };
+  }
+
+  /** @returns whether it is worth another look */
+  async #waitForLease(): Promise<boolean> {
+    this.options.check();
+    if (this.#leasePatienceMs <= 0) return false;
+    this.#leasePatienceMs -= leasePollMs;
+    await sleep(leasePollMs);
+    return true;
   }
 
   async #storeManifest(directory: KnownDirectory, isRoot: boolean): Promise<string | undefined> {
@@ -263,8 +335,7 @@ class Walk {
     const wasLittle = this.#readBytes <= readUncounted;
     this.#readBytes += bytes;
     if (!wasLittle || this.#readBytes <= readUncounted) return;
-    const { isIgnored = () => false, check } = this.options;
-    this.#require(weigh(this.#root, { isIgnored, check }));
+    this.#require(weigh(this.#root, { isIgnored: this.#scope.isIgnored, check: this.options.check }));
   }
 
   /** Counts an entry before it is read. */
@@ -287,6 +358,37 @@ class Walk {
   }
 }
 
+/** Gives the owner permissions that it has taken from itself, if this process may: root needs none. */
+function permit(directory: OpenDirectory, name: string, { mode }: Stats, needed: number): void {
+  if ((mode & needed) === needed || process.geteuid?.() === 0) return;
+  try {
+    directory.chmod(name, (mode & 0o7777) | needed);
+  } catch (error) {
+    // It is another user's, or was replaced: reading it says which.
+    if (errnoOf(error) === undefined) throw error;
+  }
+}
+
+/**
+ * A file that cannot be read, as it was known. What has happened since depends on files as they are, so it must not have changed.
+ *
+ * @throws WorkspaceUnreadable
+ */
+function asBefore(stat: Stats | undefined, path: string, before: KnownEntry | undefined, code: string): KnownEntry {
+  if (stat?.isFile() && before?.kind === 'file' && before.seen && hasSameTimes(stat, before.seen)) {
+    const executable = isExecutable(stat);
+    return executable === before.executable ? before : { ...before, executable };
+  }
+  const what = stat?.isDirectory() ? 'directory' : 'file';
+  const named = JSON.stringify(path.slice(0, maxShownPath));
+  throw new WorkspaceUnreadable(
+    code === leased
+      ? `The ${what} ${named} cannot be read now, because a program holds a lease on it (F_SETLEASE).`
+      : `The ${what} ${named} cannot be read: its owner or its permissions forbid it (${code}).`,
+  );
+}
+const maxShownPath = 500;
+
 /** An entry changed between two looks at it. */
 class Changed extends Error {}
 
@@ -295,6 +397,12 @@ function hasEntriesOf(known: KnownDirectory, entries: KnownDirectory['entries'])
   if (known.entries.size !== entries.size) return false;
   for (const [name, entry] of entries) if (known.entries.get(name) !== entry) return false;
   return true;
+}
+
+/** How many files and links are in what was captured. */
+function filesOf(entry: KnownEntry): number {
+  if (entry.kind !== 'directory') return 1;
+  return [...entry.entries.values()].reduce((sum, inner) => sum + filesOf(inner), 0);
 }
 
 function isSame(directory: KnownDirectory, known: KnownDirectory | undefined): boolean {

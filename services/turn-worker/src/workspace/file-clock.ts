@@ -32,6 +32,11 @@ export const writtenBackMs = 60_000;
 /** tmpfs and ramfs write nothing back: later writes through a mapping never update the change time. */
 const withoutTimes = new Set([0x01021994, 0x858458f6]);
 
+/** Whether a file has the size and the time of modification that it was read with. Whoever writes it can set that time. */
+export function hasSameTimes(stat: Stats, seen: SeenFile): boolean {
+  return seen.mtimeMs === stat.mtimeMs && seen.size === stat.size && seen.ino === stat.ino && seen.dev === stat.dev;
+}
+
 /**
  * Decides whether files have changed since they were read, by the clock of their file system: it may be another machine's, or
  * have been set. As in Git, a file that changed so shortly before it was read that a later change could have the same time is
@@ -74,10 +79,7 @@ export class FileClock {
   isUnchanged(stat: Stats, seen: SeenFile): boolean {
     return (
       seen.ctimeMs === stat.ctimeMs &&
-      seen.mtimeMs === stat.mtimeMs &&
-      seen.size === stat.size &&
-      seen.ino === stat.ino &&
-      seen.dev === stat.dev &&
+      hasSameTimes(stat, seen) &&
       // Writes through mappings may be unrecorded: read once more after the write-back, and when the turn has ended.
       (seen.sure || (this.isLive && this.nowMs <= seen.ctimeMs + writtenBackMs))
     );

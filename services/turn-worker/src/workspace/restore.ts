@@ -1,6 +1,8 @@
 import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CaptureScope } from '@suzumio/protocol/ignored-roots';
 import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
+import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isExecutable } from './capture.js';
@@ -22,8 +24,8 @@ export interface RestoreOptions {
   fetch: (file: SnapshotFile, path: string, to: string) => Promise<void>;
   /** The worker's own directory on the same file system, outside of every mount. */
   temporary: string;
-  /** Whether a directory at this path stays as it is, if it is the owner's. */
-  isIgnored: (path: string) => boolean;
+  /** What is captured. A directory that is not stays as it is, if it is the owner's. */
+  scope: CaptureScope;
   /** The owner of the files. @default this process's user */
   owner: Owner | undefined;
   /** Called between steps; throws to cancel. */
@@ -66,21 +68,26 @@ class Restoration {
     this.#reader = new FileReader(options.temporary, Number.POSITIVE_INFINITY, options.check);
   }
 
+  /** @param isPartly whether only what is tracked of it, and what the snapshot has, is looked at */
   async bring(
     directory: OpenDirectory,
     prefix: string,
     wanted: SnapshotDirectory,
     known: KnownDirectory | undefined,
+    isPartly = false,
   ): Promise<KnownDirectory> {
-    const there = await this.#clear(directory, prefix, wanted, known);
+    const tracked = isPartly ? this.options.scope.trackedIn(prefix.slice(0, -1)) : undefined;
+    const there = await this.#clear(directory, prefix, wanted, known, tracked);
     await this.#writeMissing(directory, prefix, wanted, there);
     const entries = new Map<string, KnownEntry>();
     for (const entry of wanted.entries) {
       this.options.check();
       const path = `${prefix}${entry.name}`;
-      const isKept = there.has(entry.name) && this.#isLeft(directory, entry.name, entry, path);
-      const stands = isKept && entry.kind === 'directory' ? asKnown(entry.directory) : undefined;
-      entries.set(entry.name, stands ?? (await this.#settle(directory, path, entry, known)));
+      const isIgnored = there.has(entry.name) && this.#isLeft(directory, entry.name, entry, path);
+      const hasTracked = this.options.scope.trackedIn(path) !== undefined;
+      const stands = isIgnored && !hasTracked && entry.kind === 'directory' ? asKnown(entry.directory) : undefined;
+      const isPartly = hasTracked && (isIgnored || (tracked !== undefined && there.has(entry.name)));
+      entries.set(entry.name, stands ?? (await this.#settle(directory, path, entry, known, isPartly)));
     }
     return { kind: 'directory', sha256: wanted.sha256, entries };
   }
@@ -91,15 +98,23 @@ class Restoration {
     for (const { file, stat } of this.#files) file.seen = clock.seen(stat);
   }
 
-  /** Removes entries that differ from the snapshot. @returns the names of those that stay */
+  /**
+   * Removes entries that differ from the snapshot.
+   *
+   * @param tracked only these, and what the snapshot has, are looked at
+   * @returns the names of those that stay
+   */
   async #clear(
     directory: OpenDirectory,
     prefix: string,
     wanted: SnapshotDirectory,
     known: KnownDirectory | undefined,
+    tracked: ReadonlySet<string> | undefined,
   ): Promise<Set<string>> {
     const entries = new Map(wanted.entries.map((entry) => [entry.name, entry]));
-    const { names, strange } = directory.list();
+    const { names, strange } = tracked
+      ? { names: [...new Set([...tracked, ...entries.keys()])], strange: [] }
+      : directory.list();
     for (const name of strange) await removeTree(directory.atBytes(name));
     const left = new Set<string>();
     for (const name of names) {
@@ -114,8 +129,10 @@ class Restoration {
 
   /** A cache that programs of another user have written would not be this one's to write. */
   #isLeft(directory: OpenDirectory, name: string, wanted: SnapshotEntry | undefined, path: string): boolean {
-    const { isIgnored, owner } = this.options;
-    if (!isIgnored(path) || (wanted !== undefined && wanted.kind !== 'directory')) return false;
+    const { scope, owner } = this.options;
+    if (!scope.isIgnored(path) || (wanted !== undefined && wanted.kind !== 'directory')) return false;
+    // What the snapshot does not have of it is to be gone.
+    if (wanted === undefined && scope.trackedIn(path)) return false;
     const stat = directory.look(name);
     return stat?.isDirectory() === true && (owner === undefined || stat.uid === owner.uid);
   }
@@ -137,7 +154,13 @@ class Restoration {
   #hashOf(directory: OpenDirectory, name: string, stat: Stats, known: KnownEntry | undefined): string {
     if (known?.kind === 'file' && known.seen && this.#clock.isUnchanged(stat, known.seen)) return known.sha256;
     if ((stat.mode & 0o400) === 0) directory.chmod(name, 0o644);
-    return this.#reader.hash(directory.at(name));
+    try {
+      return this.#reader.hash(directory.at(name));
+    } catch (error) {
+      // A program holds a lease on it: it is written anew.
+      if (errnoOf(error) !== 'EAGAIN') throw error;
+      return '';
+    }
   }
 
   async #writeMissing(
@@ -180,6 +203,7 @@ class Restoration {
     path: string,
     entry: SnapshotEntry,
     known: KnownDirectory | undefined,
+    isPartly: boolean,
   ): Promise<KnownEntry> {
     const { name } = entry;
     let stat = parent.look(name);
@@ -207,6 +231,7 @@ class Restoration {
             `${path}/`,
             entry.directory,
             before?.kind === 'directory' ? before : undefined,
+            isPartly,
           );
         } finally {
           directory.close();

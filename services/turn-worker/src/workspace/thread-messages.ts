@@ -1,5 +1,5 @@
 import type { SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
-import type { WorkspaceBounds } from './capture.js';
+import type { Captured, WorkspaceBounds } from './capture.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 
@@ -16,6 +16,8 @@ export interface WorkspacePlace {
   bounds: WorkspaceBounds;
   /** Directories that are not captured: see `ignoredRoots`. */
   ignored: readonly string[];
+  /** What of them is captured all the same: see `trackedPaths`. */
+  tracked: readonly string[];
 }
 
 /** The jobs of a workspace's thread. */
@@ -28,8 +30,8 @@ export interface Jobs {
 /** Their results. `isRecorded`: whether the known content is stored, for the threads of a later process. */
 export interface Results {
   restore: { isRecorded: boolean };
-  /** The snapshot, how many entries no snapshot can hold, and whether the content is recorded; never if live. */
-  capture: { id: string | null; dropped: number; isRecorded: boolean };
+  /** The snapshot, what it lacks, and whether the content is recorded; never if live. */
+  capture: Omit<Captured, 'root'> & { isRecorded: boolean };
 }
 
 export type JobKind = keyof Jobs;

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort } from 'node:worker_threads';
 import { readSnapshot, type SnapshotDirectory, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
-import { ignoring } from '@suzumio/protocol/ignored-roots';
+import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { capture } from './capture.js';
 import { FileClock } from './file-clock.js';
@@ -175,7 +175,7 @@ async function carryOutRestore(
     known: trustedOf(before, clock())?.root,
     clock,
     temporary,
-    isIgnored: ignoring(place.ignored),
+    scope: captureScope(place.ignored, place.tracked),
     owner,
     fetch: async ({ sha256, sizeBytes }, path, to) => {
       await at.ask('file', { file: { sha256, sizeBytes }, path, to });
@@ -207,10 +207,10 @@ async function carryOutCapture(
   const clock = FileClock.read(temporary, live);
   const known = trustedOf(trees.get(place), clock)?.root;
   const { store, check } = at;
-  const isIgnored = ignoring(place.ignored);
-  const { id, root, dropped } = await capture(directory, {
+  const scope = captureScope(place.ignored, place.tracked);
+  const { root, ...captured } = await capture(directory, {
     bounds,
-    isIgnored,
+    scope,
     live,
     clock,
     known,
@@ -219,12 +219,12 @@ async function carryOutCapture(
     check,
   }).catch((error: unknown) => {
     if (!(error instanceof WorkspaceTooLarge)) throw error;
-    throw new WorkspaceTooLarge(`${error.message} ${weigh(directory, { isIgnored, check }).told}`);
+    throw new WorkspaceTooLarge(`${error.message} ${weigh(directory, { isIgnored: scope.isIgnored, check }).told}`);
   });
   await at.allStored();
-  const tree = { snapshot: id, atMs: clock.nowMs, root };
+  const tree = { snapshot: captured.id, atMs: clock.nowMs, root };
   if (live) trees.set(place, tree);
-  return { id, dropped, isRecorded: !live && trees.record(place, tree) };
+  return { ...captured, isRecorded: !live && trees.record(place, tree) };
 }
 
 /** If the clock was set back, later changes may have the times of earlier ones: then every file is read again. */

@@ -19,7 +19,7 @@ import {
   type ToThread,
   type WorkspacePlace,
 } from './thread-messages.js';
-import { WorkspaceTooLarge } from './workspace-errors.js';
+import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
 
 /** How a job's requests are answered. */
 export interface WorkspaceContent {
@@ -163,6 +163,7 @@ async function answerTo(content: Partial<WorkspaceContent>, asks: Ask): Promise<
 
 function errorFrom({ name, message, code }: SentError): Error {
   if (name === 'WorkspaceTooLarge') return new WorkspaceTooLarge(message);
+  if (name === 'WorkspaceUnreadable') return new WorkspaceUnreadable(message);
   if (name === 'SnapshotInvalid') return new SnapshotInvalid(message);
   return Object.assign(new Error(message), code === undefined ? { name } : { name, code });
 }

@@ -1,7 +1,7 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
-import { ignoring } from '@suzumio/protocol/ignored-roots';
+import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import type { Captured, WorkspaceBounds } from './capture.js';
@@ -42,7 +42,11 @@ export class Workspaces {
   async open(
     agent: ProjectRef & Pick<AttemptRef, 'agent'>,
     owner: Owner | undefined,
-    { ignored = [], bounds = this.options.bounds }: Partial<Pick<WorkspacePlace, 'ignored' | 'bounds'>> = {},
+    {
+      ignored = [],
+      tracked = [],
+      bounds = this.options.bounds,
+    }: Partial<Pick<WorkspacePlace, 'ignored' | 'tracked' | 'bounds'>> = {},
   ): Promise<Workspace> {
     const { workerDir, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
@@ -62,6 +66,7 @@ export class Workspaces {
       boot,
       bounds,
       ignored,
+      tracked,
     };
     return new Workspace(place, { isNew, sidecarPath: sidecar, owner }, threads, known);
   }
@@ -155,7 +160,7 @@ export class Workspace {
   #captured: Sidecar['at'];
 
   constructor(
-    private readonly place: WorkspacePlace,
+    private place: WorkspacePlace,
     private readonly of: { isNew: boolean; sidecarPath: string; owner: Owner | undefined },
     private readonly threads: WorkspaceThreads,
     private known: Sidecar,
@@ -176,7 +181,16 @@ export class Workspace {
 
   /** Whether a directory at this path is a cache of this host: not captured, and left where it is. */
   get isIgnored(): (path: string) => boolean {
-    return ignoring(this.place.ignored);
+    return captureScope(this.place.ignored, this.place.tracked).isIgnored;
+  }
+
+  get ignored(): readonly string[] {
+    return this.place.ignored;
+  }
+
+  /** From now on these are captured, too, though they are in ignored directories: see `trackedPaths`. */
+  track(tracked: readonly string[]): void {
+    this.place = { ...this.place, tracked };
   }
 
   /**
@@ -209,12 +223,12 @@ export class Workspace {
    *
    * @throws WorkspaceTooLarge beyond the limits; what `store` throws, or what `signal` was aborted with
    */
-  async capture({ store, live = false, signal }: CaptureTo): Promise<Pick<Captured, 'id' | 'dropped'>> {
+  async capture({ store, live = false, signal }: CaptureTo): Promise<Omit<Captured, 'root'>> {
     const { at } = this.known;
-    if (at) return { id: at.snapshot, dropped: 0 };
-    const { id, dropped, isRecorded } = await this.threads.run('capture', this.place, { live }, { store }, signal);
-    this.#captured = isRecorded ? { snapshot: id } : undefined;
-    return { id, dropped };
+    if (at) return { id: at.snapshot };
+    const { isRecorded, ...captured } = await this.threads.run('capture', this.place, { live }, { store }, signal);
+    this.#captured = isRecorded ? { snapshot: captured.id } : undefined;
+    return captured;
   }
 
   /** Records that nothing writes in the directory any more, and that it equals `snapshot`, as just captured. */

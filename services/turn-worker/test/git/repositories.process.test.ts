@@ -43,16 +43,26 @@ function repositories(options: Partial<RepositoriesOptions> = {}): Repositories 
 
 interface Cloned {
   commit: string;
+  tracked: string[];
   path: string;
   git: (...args: string[]) => string;
 }
 
-async function cloned(request: Partial<CloneRequest> = {}, by = repositories()): Promise<Cloned> {
+async function cloned(
+  request: Partial<CloneRequest> = {},
+  by = repositories(),
+  files: Readonly<Record<string, string>> = {},
+): Promise<Cloned> {
   const path = join(base, 'worker', `workspace-${++clones}`);
   mkdirSync(path, { recursive: true });
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(join(path, name, '..'), { recursive: true });
+    writeFileSync(join(path, name), text);
+  }
   const asked = { git: origin.path, branch: 'suzumio/developer', ...request };
-  const commit = await by.clone(asked, path, { author, check: () => undefined, signal: new AbortController().signal });
-  return { commit, path, git: (...args) => gitIn(path, ...args) };
+  const ignored = ['node_modules', 'build/cache'];
+  const to = { author, check: () => undefined, ignored, signal: new AbortController().signal };
+  return { ...(await by.clone(asked, path, to)), path, git: (...args) => gitIn(path, ...args) };
 }
 
 /** The code and the message of the failure. */
@@ -109,6 +119,27 @@ describe('a clone', () => {
     }
     expect(existsSync(join(path, '.git/objects/info/alternates'))).toBe(false);
     expect(readdirSync(join(path, '.git/hooks').replace(/hooks$/, ''))).not.toContain('hooks');
+  });
+
+  test('names what of it lies in directories that are not captured', async () => {
+    expect((await cloned()).tracked).toEqual([]);
+    const files = ['test/node_modules/a/x.js', 'test/node_modules/node_modules/y.js', 'build/cache/z'];
+    origin.commit(Object.fromEntries(['node_modules.md', 'src/node_modules', ...files].map((path) => [path, path])));
+    expect((await cloned()).tracked).toEqual(files.toSorted());
+    // So long that 140 paths are more than a base names.
+    const long = Array.from({ length: 4 }, () => 'x'.repeat(240)).join('/');
+    const many = Array.from({ length: 140 }, (_, n) => String(n));
+    origin.commit(Object.fromEntries(many.map((n) => [`test/node_modules/${long}/${n}.js`, ''])));
+    expect((await cloned()).tracked).toEqual(['build/cache', 'test/node_modules']);
+    origin.commit(Object.fromEntries(many.map((n) => [`${long}/${n}/node_modules/x`, ''])));
+    expect(await refusal({})).toMatch(/^repository-unsupported: .* has files in too many directories/);
+  });
+
+  test('is made over what one that was not recorded has left in such directories', async () => {
+    origin.commit({ 'node_modules/a.js': 'tracked' });
+    const left = { 'node_modules/a.js': 'of before', 'node_modules/b.js': 'of before' };
+    const { path } = await cloned({}, repositories(), left);
+    expect(readFileSync(join(path, 'node_modules/a.js'), 'utf8')).toBe('tracked');
   });
 
   test('of the same commit has the same pack, so that its content is stored once', async () => {
@@ -219,6 +250,21 @@ describe('a repository is refused by what it is', () => {
     expect(await refusal({})).toMatch(
       /^repository-unsupported: .* keeps files in LFS \(data\/\.gitattributes\), which are not fetched/,
     );
+  });
+
+  test.each([
+    ['.suzumio/teams.yaml', '.suzumio'],
+    ['docs/.suzumio-1.tmp', 'docs/.suzumio-1.tmp'],
+  ])('with what Suzumio would take for its own (%s)', async (path, named) => {
+    origin.commit({ [path]: 'theirs\n' });
+    expect(await refusal({})).toBe(
+      `repository-unsupported: ${origin.path} has ${JSON.stringify(named)}, a name of what Suzumio itself keeps in a workspace for a turn.`,
+    );
+    // Elsewhere the first is a name like any other.
+    origin.git('reset', '--hard', '--quiet', second);
+    origin.commit({ 'docs/.suzumio/teams.yaml': 'theirs\n' });
+    const { git } = await cloned();
+    expect(git('status', '--porcelain')).toBe('');
   });
 
   test('with a name that no workspace holds', async () => {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
+  chownSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -20,11 +21,13 @@ import {
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { OpenDirectory } from '../../src/files/open-directory.js';
 import { type Captured, capture } from '../../src/workspace/capture.js';
 import { FileClock } from '../../src/workspace/file-clock.js';
 import type { KnownDirectory, KnownEntry } from '../../src/workspace/known-tree.js';
 import { type Content, FileReader } from '../../src/workspace/read-file.js';
+import { whileLeased } from '../support/leased.js';
 
 const bounds = { maxBytes: 10_000_000, maxFileBytes: 5_000_000, maxEntries: 1_000 };
 
@@ -54,10 +57,17 @@ const put = (path: string, text: string | Buffer) => {
 };
 
 async function take(
-  options: { live?: boolean; known?: KnownDirectory; clock?: FileClock; of?: typeof bounds } = {},
+  options: {
+    live?: boolean;
+    known?: KnownDirectory;
+    clock?: FileClock;
+    of?: typeof bounds;
+    leasePatienceMs?: number;
+    scope?: CaptureScope;
+  } = {},
 ): Promise<Captured> {
   stored = [];
-  const { live = true, known, clock = FileClock.read(staging, live), of = bounds } = options;
+  const { live = true, known, clock = FileClock.read(staging, live), of = bounds, leasePatienceMs, scope } = options;
   const store = (content: Content) => {
     texts.set(
       content.sha256,
@@ -66,7 +76,17 @@ async function take(
     stored.push(content);
     meanwhile(content);
   };
-  return capture(root, { bounds: of, live, clock, known, staging, store, check: () => undefined });
+  return capture(root, {
+    bounds: of,
+    live,
+    clock,
+    known,
+    staging,
+    store,
+    check: () => undefined,
+    leasePatienceMs,
+    ...(scope && { scope }),
+  });
 }
 
 const entryAt = ({ root: top }: Captured, path: string): KnownEntry | undefined =>
@@ -123,7 +143,8 @@ describe('a live capture', () => {
     expect([...captured.root.entries.keys()]).toEqual(['sub']);
     expect(entryAt(captured, 'sub/.suzumio-2.tmp')).toBeUndefined();
     expect(textAt(captured, 'sub/.suzumio')).toBe('of the agent');
-    expect(captured.dropped).toBe(2);
+    expect(captured.leftOut?.count).toBe(2);
+    expect(captured).not.toHaveProperty('ignoredFiles');
     expect(existsSync(at('.suzumio/output')) && existsSync(at('sub/.suzumio-2.tmp'))).toBe(true);
     expect(lstatSync(at('pipe')).isFIFO()).toBe(true);
     expect(existsSync(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0xff])]))).toBe(true);
@@ -209,6 +230,99 @@ describe('a live capture', () => {
     await expect(
       capture(root, { bounds, live: true, clock, known: undefined, staging, store: () => undefined, check }),
     ).rejects.toBe(enough);
+  });
+});
+
+describe('what cannot be read while the turn runs', () => {
+  const isRoot = process.geteuid?.() === 0;
+  const agent = 1000;
+  /** Captures as a worker that is not root, and whose files the agent's are. */
+  const takeAsAgent = async (options: Parameters<typeof take>[0] = {}) => {
+    if (!isRoot) return take(options);
+    const own = ['.', ...readdirSync(root, { recursive: true }).map(String)].map(at);
+    for (const path of [directory, staging, ...own, ...readdirSync(staging).map((name) => join(staging, name))]) {
+      if (!roots.has(path) && lstatSync(path).uid !== agent) chownSync(path, agent, agent);
+    }
+    process.seteuid?.(agent);
+    try {
+      return await take(options);
+    } finally {
+      process.seteuid?.(0);
+    }
+  };
+  /** What is the agent's neither to read nor to change. */
+  const roots = new Set<string>();
+  const putOfRoot = (path: string, text: string) => {
+    put(path, text);
+    if (isRoot) roots.add(at(path));
+    chmodSync(at(path), 0o600);
+  };
+  beforeEach(() => roots.clear());
+
+  test('for its mode alone is read, and its owner may read it from then on', async () => {
+    put('open', 'open');
+    put('secret', 'secret');
+    put('closed/a', 'a');
+    put('listed/b', 'b');
+    chmodSync(at('secret'), 0o200);
+    chmodSync(at('closed'), 0o000);
+    chmodSync(at('listed'), 0o600);
+    const captured = await takeAsAgent();
+    expect(['open', 'secret', 'closed/a', 'listed/b'].map((path) => textAt(captured, path))).toEqual([
+      'open',
+      'secret',
+      'a',
+      'b',
+    ]);
+    if (!isRoot) return;
+    expect(['open', 'secret', 'closed', 'listed'].map((path) => lstatSync(at(path)).mode & 0o777)).toEqual([
+      0o644, 0o600, 0o500, 0o700,
+    ]);
+  });
+
+  test('is as it was, where it has not changed since; else nothing is captured without it', async () => {
+    if (!isRoot) return;
+    put('open', 'open');
+    put('known', 'known');
+    await takeAsAgent();
+    await settle();
+    const first = await takeAsAgent();
+    roots.add(at('known'));
+    chownSync(at('known'), 0, 0);
+    chmodSync(at('known'), 0o700);
+    put('open', 'changed');
+    const second = await takeAsAgent({ known: first.root });
+    expect([textAt(second, 'open'), textAt(second, 'known')]).toEqual(['changed', 'known']);
+    expect(entryAt(second, 'known')).toMatchObject({ executable: true });
+    put('known', 'other');
+    await expect(takeAsAgent({ known: second.root })).rejects.toThrow(/^The file "known" cannot be read/);
+    rmSync(at('known'));
+    putOfRoot('sub/new', 'new');
+    await expect(takeAsAgent({ known: second.root })).rejects.toThrow(/^The file "sub\/new" cannot be read/);
+    // Nothing of it would stay anyway.
+    rmSync(at('sub'), { recursive: true });
+    putOfRoot('.suzumio/output', 'of a command');
+    expect((await takeAsAgent({ known: second.root })).root.entries.size).toBe(1);
+  });
+
+  test('was as a program holds a lease on it, and is waited for until the program gives it back', async () => {
+    put('a', 'a');
+    await whileLeased(at('a'), 'gives it back', async () => {
+      const captured = await take();
+      expect(textAt(captured, 'a')).toBe('a');
+    });
+  });
+
+  test('is as it was while a program keeps its lease, unless it has changed', async () => {
+    put('a', 'a');
+    put('b', 'b');
+    await settle();
+    const first = await take();
+    await whileLeased(at('a'), 'keeps it', async () => {
+      const second = await take({ known: first.root, leasePatienceMs: 0, clock: later(61_000, true) });
+      expect([textAt(second, 'a'), textAt(second, 'b')]).toEqual(['a', 'b']);
+      await expect(take({ leasePatienceMs: 0 })).rejects.toThrow(/^The file "a" cannot be read now/);
+    });
   });
 });
 
@@ -315,9 +429,32 @@ test('a capture of a workspace in which nothing runs reads and enters what forbi
   execFileSync('mkfifo', [at('pipe')]);
   put('.suzumio/output', 'of a command');
   const captured = await take({ live: false });
-  expect([textAt(captured, 'd/a'), textAt(captured, 'b'), captured.dropped]).toEqual(['a', 'b', 1]);
+  expect([textAt(captured, 'd/a'), textAt(captured, 'b'), captured.leftOut]).toEqual([
+    'a',
+    'b',
+    { count: 1, names: ['pipe'] },
+  ]);
   expect([...captured.root.entries.keys()]).toEqual(['b', 'd']);
   expect([existsSync(at('pipe')), existsSync(at('.suzumio'))]).toEqual([false, false]);
+});
+
+test('a capture says what it leaves out, the first of it by name, and how much is in directories that are not captured', async () => {
+  put('a', 'a');
+  put(`d/\udce9${'x'.repeat(200)}`, 'text');
+  for (let n = 0; n < 15; n += 1) execFileSync('mkfifo', [at(`d/pipe-${String(n).padStart(2, '0')}`)]);
+  writeFileSync(Buffer.concat([Buffer.from(`${root}/d/caf`), Buffer.from([0xe9])]), 'latin1');
+  put('node_modules/x/y', 'y');
+  put('node_modules/x/node_modules/z', 'z');
+  put('node_modules/tracked', 'tracked');
+  symlinkSync('x', at('node_modules/link'));
+  const scope = captureScope(['node_modules'], ['node_modules/tracked']);
+  for (const live of [true, false]) {
+    const { leftOut, ignoredFiles } = await take({ live, scope });
+    expect(leftOut?.count).toBe(16);
+    expect(leftOut?.names).toEqual(['d/caf\ufffd', ...Array.from({ length: 9 }, (_, n) => `d/pipe-0${String(n)}`)]);
+    expect(ignoredFiles).toBe(live ? undefined : 3);
+  }
+  expect((await take({ live: false, scope })).leftOut).toBeUndefined();
 });
 
 test('a file that shrinks and grows while it is read has a length that is true', async () => {

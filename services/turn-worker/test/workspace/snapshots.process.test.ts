@@ -26,6 +26,9 @@ import { treeSize } from '../../src/files/tree-size.js';
 import { upload } from '../../src/workspace/content-exchange.js';
 import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
+import { Repositories } from '../../src/git/repositories.js';
+import { whileLeased } from '../support/leased.js';
+import { gitIn, TestRepository } from '../support/repository.js';
 
 const agent = { cell: 'cell-1', project: 'paper', epoch: 1, agent: 'writer' };
 const bounds = { maxBytes: 1_000_000, maxFileBytes: 500_000, maxEntries: 100 };
@@ -87,9 +90,15 @@ async function restart(): Promise<void> {
   threads = new WorkspaceThreads(thread);
 }
 
-function open(worker = 'w', boot = 'boot-1', ignored: readonly string[] = []): Promise<Workspace> {
+function open(
+  worker = 'w',
+  boot = 'boot-1',
+  ignored: readonly string[] = [],
+  tracked: readonly string[] = [],
+): Promise<Workspace> {
   return new Workspaces({ workerDir: join(directory, worker), bounds, boot, threads }).open(agent, undefined, {
     ignored,
+    tracked,
   });
 }
 
@@ -227,6 +236,16 @@ describe('a workspace', () => {
     // The three files that were not as they should be. The manifests are known.
     expect(store.fetched).toHaveLength(3);
     expect((await lstat('/etc')).isDirectory()).toBe(true);
+  });
+
+  test('is brought back where a program of the host holds a lease on one of its files', async () => {
+    const workspace = await open();
+    const id = await attempt(workspace, null, write('a.txt', 'one'));
+    await begin(workspace, id);
+    await write('a.txt', 'two')(workspace.directory);
+    const file = join(workspace.directory, 'a.txt');
+    await whileLeased(file, 'keeps it', () => workspace.bringTo(id, store.fetch));
+    expect(await readFile(file, 'utf8')).toBe('one');
   });
 
   test('notices a change that keeps size and modification time', async () => {
@@ -577,6 +596,75 @@ describe('directories that are not captured', () => {
     await begin(workspace, id);
     await write(workspace, ...Array.from({ length: 60 }, (_, number) => `src/${String(number)}`));
     await expect(capture(workspace)).rejects.toThrow(/more than 100 files/);
+  });
+
+  test('are captured as far as a clone has files in them, and clean on another host', async () => {
+    const origin = new TestRepository(join(directory, 'origin'));
+    const fixtures = ['test/node_modules/a/x.js', 'test/node_modules/a/y.js', 'test/node_modules/z.js'];
+    origin.commit(Object.fromEntries(['.gitignore', ...fixtures].map((path) => [path, `${path}\n`])));
+    const repositories = new Repositories({ directory: join(directory, 'git'), bounds, cloneMs: 30_000 });
+    const workspace = await open('w', 'boot-1', ignored);
+    await begin(workspace, null);
+    const asked = { git: origin.path, branch: 'suzumio/writer' };
+    const author = { name: 'Aoi', email: 'writer@paper.invalid' };
+    const { signal } = new AbortController();
+    const { tracked } = await repositories.clone(asked, workspace.directory, { author, ignored, signal });
+    expect(tracked).toEqual(fixtures);
+    workspace.track(tracked);
+    const look = ['--no-optional-locks', 'status', '--porcelain'];
+    const status = ({ directory: path }: Workspace) => gitIn(path, ...look);
+    const cloned = await capture(workspace);
+    const elsewhere = await open('v', 'boot-1', ignored, tracked);
+    await begin(elsewhere, cloned.id);
+    expect(status(elsewhere)).toBe('');
+
+    await write(elsewhere, 'node_modules/cache', 'test/node_modules/a/cache', 'test/node_modules/b/cache');
+    await writeFile(join(elsewhere.directory, 'test/node_modules/a/x.js'), 'changed');
+    await rm(join(elsewhere.directory, 'test/node_modules/z.js'));
+    const changed = ['M test/node_modules/a/x.js', ' D test/node_modules/z.js'].join('\n');
+    const tracking = () => gitIn(elsewhere.directory, ...look, '--untracked-files=no');
+    expect(tracking()).toBe(changed);
+    const captured = await capture(elsewhere);
+    expect((await paths(captured.id)).filter((path) => !path.startsWith('.git'))).toEqual([
+      'test',
+      'test/node_modules',
+      'test/node_modules/a',
+      'test/node_modules/a/x.js',
+      'test/node_modules/a/y.js',
+    ]);
+    const third = await open('u', 'boot-1', ignored, tracked);
+    await begin(third, captured.id);
+    expect(status(third)).toBe(changed);
+
+    // What is a cache stays where it is, whatever the rest is restored to.
+    await begin(elsewhere, cloned.id);
+    expect(tracking()).toBe('');
+    for (const file of ['node_modules/cache', 'test/node_modules/a/cache', 'test/node_modules/b/cache']) {
+      expect(await has(elsewhere, file)).toBe(true);
+    }
+    expect((await capture(elsewhere)).id).toBe(cloned.id);
+    await begin(elsewhere, captured.id);
+    expect(tracking()).toBe(changed);
+    expect(await has(elsewhere, 'test/node_modules/a/cache')).toBe(true);
+  });
+
+  test('are captured whole where a clone has too many files in them to be named', async () => {
+    const tracked = ['web/node_modules'];
+    const workspace = await open('w', 'boot-1', ignored, tracked);
+    await begin(workspace, null);
+    await write(workspace, 'web/node_modules/a/node_modules/x', 'node_modules/y');
+    const captured = await capture(workspace);
+    expect(await paths(captured.id)).toEqual([
+      'web',
+      'web/node_modules',
+      'web/node_modules/a',
+      'web/node_modules/a/node_modules',
+      'web/node_modules/a/node_modules/x',
+    ]);
+    await write(workspace, 'web/node_modules/more');
+    await begin(workspace, captured.id);
+    expect(await has(workspace, 'web/node_modules/more')).toBe(false);
+    expect(await has(workspace, 'node_modules/y')).toBe(true);
   });
 
   test('are measured by themselves, and removed together', async () => {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { artifactKind, attachment } from '@suzumio/protocol/artifacts';
+import { attemptStats, unsavedWorkspace } from '@suzumio/protocol/attempts';
 import { failure } from '@suzumio/protocol/failure-codes';
 import { labels } from './labels.js';
 import { priority, projectId } from '@suzumio/protocol/ids';
@@ -159,7 +160,12 @@ export const attemptView = z.object({
   engine: z.string(),
   counted: z.boolean().nullable().describe('Whether it counts towards the attempts that a turn may have.'),
   failure: failure.nullable(),
-  stats: z.record(z.string(), z.unknown()).nullable(),
+  stats: attemptStats
+    .extend({ unsaved: unsavedWorkspace.optional() })
+    .nullable()
+    .describe(
+      'What its worker measured and found. `ignoredFiles` is how many files are in directories that are not captured, `leftOut` what no snapshot holds: pipes, sockets, and names that are no text. With `unsaved`, the workspace could not be stored.',
+    ),
   startedAt: time,
   endedAt: time.nullable(),
 });

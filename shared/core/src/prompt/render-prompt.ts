@@ -4,7 +4,14 @@ import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 import { renderDirectories, type PromptMount } from './directories.js';
 import { renderSkills } from './skills.js';
-import { type LastFailure, renderLastFailure, renderWorkspace, type WorkspaceTop } from './workspace.js';
+import {
+  type LastFailure,
+  type LastFiles,
+  renderLastFailure,
+  renderLastFiles,
+  renderWorkspace,
+  type WorkspaceTop,
+} from './workspace.js';
 
 /** A member of the team, as the others see it. */
 export interface TeamMember {
@@ -32,6 +39,8 @@ export interface PromptInput {
   readonly workspace?: WorkspaceTop | undefined;
   /** How its last turn failed, if it did and the agent has such tools. */
   readonly lastFailure?: LastFailure | undefined;
+  /** What became of the files of its last turn. */
+  readonly lastFiles?: LastFiles | undefined;
   /** Directories beside the workspace. */
   readonly mounts: readonly PromptMount[];
   readonly mail: readonly SelectedMail[];
@@ -61,6 +70,7 @@ export function renderPrompt(input: PromptInput): string {
     ...renderWorkspace(input.workspace),
     ...renderDirectories(input.mounts),
     ...renderLastFailure(input.lastFailure),
+    ...renderLastFiles(input.lastFiles),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap(frame),
     '',

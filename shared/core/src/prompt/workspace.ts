@@ -61,3 +61,34 @@ export function renderLastFailure(failure: LastFailure | undefined): string[] {
     '',
   ];
 }
+
+/** What became of the files of an agent's last turn. */
+export interface LastFiles {
+  /** Why they could not be stored. */
+  readonly unsaved?: { readonly code: string; readonly message: string } | undefined;
+  /** What no snapshot holds. */
+  readonly leftOut?: { readonly count: number; readonly names: readonly string[] } | undefined;
+}
+
+/** The sections on files that an agent made and does not find again; nothing where it finds all. */
+export function renderLastFiles({ unsaved, leftOut }: LastFiles = {}): string[] {
+  return [
+    ...(unsaved === undefined
+      ? []
+      : [
+          '# Your files are older than your last turn',
+          ...visibleLines(`${unsaved.code}: ${unsaved.message.slice(0, maxMessageChars)}`).map((line) => `  ${line}`),
+          'So your workspace was not stored when that turn ended. It is as it was when you were last asked or called another tool.',
+          '',
+        ]),
+    ...(leftOut === undefined
+      ? []
+      : [
+          `# Not kept of your last turn's workspace: ${String(leftOut.count)}`,
+          ...leftOut.names.map((name) => `  ${oneLine(name)}`),
+          ...(leftOut.count > leftOut.names.length ? ['  and more'] : []),
+          'Pipes, sockets and devices are not kept, nor what has a name that is not UTF-8.',
+          '',
+        ]),
+  ];
+}

@@ -410,4 +410,11 @@ INSERT INTO git_packs (push_seq, sha256) SELECT min(seq), pack FROM git_pushes W
 DROP INDEX git_pushes_packs;
 `,
   },
+  {
+    // What of a clone lies in directories that are not captured, and is captured all the same. Null in clones of before.
+    version: 28,
+    sql: `
+ALTER TABLE workspace_bases ADD COLUMN tracked_json TEXT;
+`,
+  },
 ];

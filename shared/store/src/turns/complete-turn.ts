@@ -25,7 +25,8 @@ export function completeTurn(
   const attempt = attemptRow(tx, id.turn, id.attempt);
   if (attempt?.status === 'completed') return { turn: 'completed' };
   assertRunning(attempt, id);
-  closeAttempt(tx, attempt, { status: 'completed', stats: report.stats });
+  const { stats, unsaved } = report;
+  closeAttempt(tx, attempt, { status: 'completed', stats: unsaved ? { ...stats, unsaved } : stats });
   tx.run('UPDATE turns SET output_text = :text, usage_json = :usage WHERE id = :turn', {
     turn: turn.id,
     text: report.output.text,
@@ -47,7 +48,7 @@ export function completeTurn(
       durationMs: tx.nowMs - attempt.started_at_ms,
       ...made,
       ...(left?.files ? { files: left.files } : {}),
-      ...(report.unsaved ? { unsaved: report.unsaved } : {}),
+      ...(unsaved ? { unsaved } : {}),
     },
   });
   const hasWorked = left !== undefined && !left.onlyIndex;

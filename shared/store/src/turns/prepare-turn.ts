@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import type { AttemptView } from '@suzumio/contract/model/views';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { mountedFor } from '@suzumio/core/config/sandbox-of';
 import type { MountSize } from '@suzumio/core/prompt/directories';
@@ -118,6 +119,7 @@ function promptInput(
     tools: toolNames(agent, config),
     workspace: seen?.workspace,
     lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
+    lastFiles: lastFiles(reader, agent.id, number),
     mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
     mail,
     unreadLeft,
@@ -128,6 +130,16 @@ function sizedMounts(config: ProjectConfig, id: string, seen: SandboxSeen | unde
   const agent = config.agents[id];
   const mounts = agent ? mountedFor(config, agent) : [];
   return mounts.map((mount) => ({ ...mount, size: seen?.mounts.get(mount.target) }));
+}
+
+/** What became of the files of the turn before. */
+function lastFiles(reader: SqlReader, agent: string, number: number): PromptInput['lastFiles'] {
+  const row = reader.get<{ stats: string | null }>(
+    `SELECT stats_json AS stats FROM turns JOIN turn_attempts ON turn_id = turns.id AND turn_attempts.number = turns.attempt
+     WHERE agent_id = :agent AND turns.number = :last`,
+    { agent, last: number - 1 },
+  );
+  return row?.stats ? (JSON.parse(row.stats) as NonNullable<AttemptView['stats']>) : undefined;
 }
 
 /** How the turn before failed, if it did. */

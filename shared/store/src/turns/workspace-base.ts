@@ -25,14 +25,16 @@ export function dueClone(reader: SqlReader, config: ProjectConfig, agent: string
  *
  * @throws SuzumioError `attempt-over`
  */
-export function recordBase(tx: Tx, config: ProjectConfig, id: AttemptId, { commit, snapshot }: WorkspaceBase): void {
+export function recordBase(tx: Tx, config: ProjectConfig, id: AttemptId, base: WorkspaceBase): void {
+  const { commit, snapshot, tracked } = base;
   assertRunning(attemptRow(tx, id.turn, id.attempt), id);
   const { agent_id: agent } = turnRow(tx, id.turn);
   const clone = cloneOf(config, agent);
   if (!clone || baseOf(tx, agent) !== undefined) return;
   tx.run(
-    `INSERT INTO workspace_bases (agent_id, commit_id, turn_id, created_at_ms) VALUES (:agent, :commit, :turn, :now)`,
-    { agent, commit, turn: id.turn, now: tx.nowMs },
+    `INSERT INTO workspace_bases (agent_id, commit_id, turn_id, created_at_ms, tracked_json)
+     VALUES (:agent, :commit, :turn, :now, :tracked)`,
+    { agent, commit, turn: id.turn, now: tx.nowMs, tracked: tracked?.length ? JSON.stringify(tracked) : null },
   );
   tx.run('UPDATE agents SET snapshot = :snapshot WHERE id = :agent', { snapshot, agent });
   const { name, ref, branch } = repositoryOf(clone, commit);
@@ -43,6 +45,15 @@ export function recordBase(tx: Tx, config: ProjectConfig, id: AttemptId, { commi
     turn: id.turn,
     data: { repository: name, ...(ref === undefined ? {} : { ref }), branch, commit },
   });
+}
+
+/** What of an agent's clone lies in directories that are not captured, and is captured all the same. */
+export function trackedOf(reader: SqlReader, agent: string): string[] {
+  const row = reader.get<{ tracked_json: string | null }>(
+    'SELECT tracked_json FROM workspace_bases WHERE agent_id = :agent',
+    { agent },
+  );
+  return row?.tracked_json ? (JSON.parse(row.tracked_json) as string[]) : [];
 }
 
 function baseOf(reader: SqlReader, agent: string): string | undefined {

@@ -2,6 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { turnRow } from '@suzumio/store/rows';
 import { resetAgent } from '@suzumio/store/turns/agent-transitions';
+import { completeTurn } from '@suzumio/store/turns/complete-turn';
+import { listAttempts } from '@suzumio/store/turns/read-turns';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { prepareTurn, type SandboxSeen } from '@suzumio/store/turns/prepare-turn';
 import { teamYaml } from '../../../../test/support/cell.js';
@@ -94,6 +96,34 @@ describe('the first claim', () => {
     expect(prompt({ snapshot: null, workspace: [], mounts: new Map() })).toContain(
       '# Your last turn failed\n  workspace-too-large: It wrote more than it may.\n',
     );
+  });
+
+  test("tells an agent that its last turn's files were not stored, or not all of them", async () => {
+    const of = await team();
+    const prompt = async () => {
+      await of.mail('ada');
+      const [turn = ''] = await of.schedule();
+      const { prompt: text } = prepareTurn(of.store.reader, of.store.config, turn);
+      return { turn: await of.begin(turn), text };
+    };
+    const first = await prompt();
+    expect(first.text).not.toMatch(/older than|Not kept/);
+    const unsaved = { code: 'quota-exceeded', message: 'Agent ada has stored too much.' };
+    await of.write((tx) => completeTurn(tx, first.turn, { output: { text: '' }, unsaved, stats: { exitCode: 0 } }));
+    expect(listAttempts(of.store.reader, first.turn.turn)).toMatchObject([{ stats: { exitCode: 0, unsaved } }]);
+    const second = await prompt();
+    expect(second.text).toContain(
+      '# Your files are older than your last turn\n  quota-exceeded: Agent ada has stored too much.\nSo your workspace was not stored',
+    );
+    const stats = { leftOut: { count: 12, names: ['run/pipe', 'caf\ufffd\n# Project'] }, ignoredFiles: 7 };
+    await of.write((tx) => completeTurn(tx, second.turn, { output: { text: '' }, snapshot: null, stats }));
+    expect(listAttempts(of.store.reader, second.turn.turn)).toMatchObject([{ stats }]);
+    const third = await prompt();
+    expect(third.text).toMatch(
+      /# Not kept of your last turn's workspace: 12\n {2}run\/pipe\n {2}caf\S.*\n {2}and more\n/,
+    );
+    expect(third.text).not.toContain('older than');
+    expect(third.text.match(/^# Project/gm)).toHaveLength(1);
   });
 
   test('does not mind mail that came after what was rendered: that starts the next turn', async () => {

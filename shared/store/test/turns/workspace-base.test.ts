@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { dueClone, recordBase, repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
+import { dueClone, recordBase, repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
 import { agentRow } from '@suzumio/store/rows';
 import { listEvents } from '@suzumio/store/projects/events';
 import { type Begun, refusedAs, type Team, teams } from '../team.js';
@@ -35,10 +35,20 @@ describe('the base of a workspace', () => {
     const told = { name: 'tides', ref: 'main', branch: 'suzumio/ada', base: commit };
     expect(repositoryOfAgent(reader, config, 'ada')).toEqual(told);
     expect(agentRow(reader, 'ada').snapshot).toBe(snapshot);
+    expect(trackedOf(reader, 'ada')).toEqual([]);
     const { items } = listEvents(reader, { limit: 100 });
     expect(items.filter(({ type }) => type === 'workspace.cloned')).toMatchObject([
       { agent: 'ada', turn: begun.turn, data: { repository: 'tides', ref: 'main', branch: 'suzumio/ada', commit } },
     ]);
+  });
+
+  test('says what is captured of directories that are not', async () => {
+    const of = await team(file);
+    const begun = await of.work('ada');
+    const tracked = ['test/node_modules/x.js'];
+    await of.write((tx) => recordBase(tx, of.store.config, begun, { commit, snapshot, tracked }));
+    expect(trackedOf(of.store.reader, 'ada')).toEqual(tracked);
+    expect(trackedOf(of.store.reader, 'ben')).toEqual([]);
   });
 
   test('is recorded once, though the report comes again', async () => {
