@@ -12,6 +12,7 @@ import {
   maxLogBytes,
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { workspaceBase } from '@suzumio/protocol/repository';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
@@ -142,9 +143,13 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.put(`${attempt}/log`, express.raw({ type: () => true, limit: maxLogBytes }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       const directory = context.cell.directory.projectDir(token.project);
-      requireLogDue(row, context.cell.context.now(), await turnLogBytes(directory, row));
+      const before = await turnLogBytes(directory, row);
+      requireLogDue(row, context.cell.context.now(), before ?? 0);
       const log = bodyBytes(request);
-      await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
+      await store.content.chargeLog(
+        agentOf(store, row),
+        inBlocks(log.length) - (before === undefined ? 0 : inBlocks(before)),
+      );
       await writeTurnLog(directory, row, log);
       await requireLogStillDue(store, directory, row, token);
     });

@@ -51,7 +51,7 @@ async function watched(
     workspace: {
       directory: join(root, 'workspace'),
       isIgnored: () => false,
-      bounds: boundsOf({ maxBytes: 1_000, maxFiles: 5 }),
+      bounds: boundsOf({ maxBytes: 100_000, maxFiles: 5 }),
     },
     home: of,
     disk: { add: () => () => undefined, wasShort: false },

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import { maxContentBytes } from '@suzumio/protocol/content';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { errnoOf } from '../files/errno.js';
@@ -143,7 +144,7 @@ class Walk {
   #kept(directory: KnownDirectory): KnownDirectory {
     for (const part of partsOf(directory)) {
       this.#found += 1;
-      if (part.kind === 'file') this.#bytes += part.sizeBytes;
+      this.#bytes += inBlocks(part.kind === 'file' ? part.sizeBytes : 0);
     }
     this.#require({ entries: this.#found, bytes: this.#bytes });
     return directory;
@@ -271,7 +272,7 @@ class Walk {
   #count(stat: Stats): void {
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return;
     this.#found += 1;
-    if (stat.isFile()) this.#bytes += stat.size;
+    if (!stat.isSymbolicLink()) this.#bytes += inBlocks(stat.isFile() ? stat.size : 0);
     this.#require({ entries: this.#found, bytes: this.#bytes });
   }
 

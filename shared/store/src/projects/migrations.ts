@@ -1,7 +1,7 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { searchSql } from '../mail/search-schema.js';
 import { firstSchemaSql } from './first-schema.js';
-import { redactionSql, storedBytesSql } from './stored-bytes-migration.js';
+import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.
@@ -409,5 +409,10 @@ CREATE TABLE git_packs (
 INSERT INTO git_packs (push_seq, sha256) SELECT min(seq), pack FROM git_pushes WHERE pack IS NOT NULL GROUP BY pack;
 DROP INDEX git_pushes_packs;
 `,
+  },
+  {
+    // Small files take more of a disk than their bytes.
+    version: 29,
+    sql: chargedBlocksSql,
   },
 ];
