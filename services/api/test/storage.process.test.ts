@@ -26,7 +26,7 @@ async function start(limits: Partial<StorageLimits>, parent?: string): Promise<v
 }
 
 describe('a project that has stored as much as it may', () => {
-  beforeEach(() => start({ project: { files: 12_288, rows: 20_000 } }));
+  beforeEach(() => start({ project: { files: 14_000, rows: 20_000 } }));
   afterEach(async () => {
     await api.close();
   });
