@@ -56,7 +56,8 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
     const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
-    context.cell.disk.require('rows');
+    // Its first capture would fail.
+    context.cell.disk.require('files');
     const { project, turn } = request.params;
     const answer = await context.cell.stores.use(project, async (store) => {
       const row = turnRow(store.reader, turn);

@@ -108,9 +108,10 @@ describe('a disk that has little left', () => {
     expect(await upload(ada, Buffer.from('a'))).toMatchObject({ status: 507, body: { code: 'disk-reserve' } });
     expect(await keep(ada, Buffer.from('a'))).toMatchObject({ status: 507, body: { code: 'disk-reserve' } });
     expect((await say(ada, 'Look.')).status).toBe(200);
+    const turn = await bench.queueTurn(project, 'ben');
+    expect(await bench.claim(project, turn)).toMatchObject({ status: 507, body: { for: 'files' } });
     free = reserve.rows - 1;
     expect(await say(ada, 'Look again.')).toMatchObject({ status: 507, body: { code: 'disk-reserve', for: 'rows' } });
-    expect(await bench.claim(project, await bench.queueTurn(project, 'ben'))).toMatchObject({ status: 507 });
     free = 0;
     expect((await ada.report('heartbeat')).status).toBe(200);
     expect((await ada.report('complete', { output: { text: 'Done.' } })).body).toEqual({ turn: 'completed' });
