@@ -8,7 +8,7 @@ import { main } from './lib/steps.mjs';
 
 const context = '.cache/services';
 const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
-const stores = { ...threads.migration, ...threads.snapshot, ...threads.wipe };
+const stores = { ...threads.migration, ...threads.search, ...threads.snapshot, ...threads.wipe };
 const threadsOf = {
   api: stores,
   scheduler: stores,

@@ -27,6 +27,7 @@ export const threads = {
   body: { 'bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts' },
   pack: { 'git/pack-thread': 'services/toolhost/src/git/pack-thread.ts' },
   migration: { 'migration-thread': 'shared/store/src/projects/migration-thread.ts' },
+  search: { 'search-thread': 'shared/store/src/content/search-thread.ts' },
   snapshot: { 'snapshot-thread': 'shared/store/src/workspaces/snapshot-thread.ts' },
   wipe: { 'wipe-thread': 'shared/store/src/redaction/wipe-thread.ts' },
   workspace: { 'workspace/workspace-thread': 'services/turn-worker/src/workspace/workspace-thread.ts' },

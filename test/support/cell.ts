@@ -67,6 +67,7 @@ export interface TestCellOptions {
   storage?: StorageLimits;
   maxOpen?: number;
   freeBytes?: () => number;
+  freeFiles?: () => number;
   /** What its clock begins at and goes on from, such as {@link noon}. @default the system's */
   startMs?: number;
   /** Where its directory is made. @default the system's */
@@ -76,7 +77,13 @@ export interface TestCellOptions {
 /** The same few projects are made again and again: each is parsed once in a suite. */
 const configs = new Map<string, ProjectConfig>();
 
-export async function testCell({ parent = tmpdir(), startMs, ...options }: TestCellOptions = {}): Promise<TestCell> {
+export async function testCell({
+  parent = tmpdir(),
+  startMs,
+  freeBytes,
+  freeFiles,
+  ...options
+}: TestCellOptions = {}): Promise<TestCell> {
   const root = await mkdtemp(join(parent, 'suzumio-cell-'));
   const system = systemContext();
   const aheadMs = startMs === undefined ? 0 : startMs - system.now();
@@ -92,7 +99,9 @@ export async function testCell({ parent = tmpdir(), startMs, ...options }: TestC
   };
   // As opening would make it: the steps of its schema, too, are made once in a suite.
   writeEmptyDatabase(join(root, 'catalog.db'), catalogMigrations);
-  const open = () => Cell.open(root, { ...options, hooks, context });
+  const isGiven = freeBytes !== undefined || freeFiles !== undefined;
+  const free = () => ({ bytes: freeBytes?.() ?? 1e15, files: freeFiles?.() ?? Infinity });
+  const open = () => Cell.open(root, { ...options, ...(isGiven ? { free } : {}), hooks, context });
   let cell = open();
   const testing: TestCell = {
     get cell() {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freeBytesAt } from '@suzumio/store/sqlite/disk-space';
+import { freeSpaceAt } from '@suzumio/store/sqlite/disk-space';
 
 const run = promisify(execFile);
 
@@ -32,7 +32,7 @@ export async function smallDisk(sizeBytes: number): Promise<SmallDisk> {
     path,
     async fill(leaveBytes = 0) {
       await rm(ballast, { force: true });
-      const bytes = Math.max(0, freeBytesAt(path) - leaveBytes);
+      const bytes = Math.max(0, freeSpaceAt(path).bytes - leaveBytes);
       await writeFile(ballast, Buffer.alloc(bytes)).catch((error: unknown) => {
         // Services write meanwhile: then less is left than was seen, and none is what was asked for.
         if (leaveBytes > 0 || (error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;

@@ -80,7 +80,8 @@ function storedLines({ bytes, owners, projectsOverQuota, disk }: StoredView): st
   if (!isStored({ bytes })) return [];
   const over = projectsOverQuota === 0 ? '' : `; ${plural(projectsOverQuota, 'project')} over quota`;
   const short = disk === null || disk.shortFor.length === 0 ? '' : ': the disk is short';
-  const free = disk === null ? '' : `; ${bytesInWords(disk.freeBytes)} free${short}`;
+  const files = short === '' || disk?.freeFiles == null ? '' : `, and ${String(disk.freeFiles)} files`;
+  const free = disk === null ? '' : `; ${bytesInWords(disk.freeBytes)}${files} free${short}`;
   const whose = owners.filter(isStored).sort((a, b) => (a.owner < b.owner ? -1 : 1));
   const width = Math.max(0, ...whose.map(({ owner }) => owner.length));
   return [

@@ -2,7 +2,7 @@ import { type Client, createClient } from '@suzumio/contract/client/client';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { nearestExisting } from '@suzumio/runtime/disk/files';
 import { systemContext } from '@suzumio/store/sqlite/context';
-import { freeBytesAt } from '@suzumio/store/sqlite/disk-space';
+import { freeSpaceAt } from '@suzumio/store/sqlite/disk-space';
 import { dayBudgetOf } from '../day-budget.js';
 import { policyFile } from '../policy-file.js';
 import type { Session } from '../session.js';
@@ -19,7 +19,7 @@ export async function openDirectory(session: Session): Promise<Client> {
     context: { ...systemContext(), now: context.now },
     storage: await storageLimits(session),
     // Of a directory that is not there yet, where it would be.
-    freeBytes: (path) => freeBytesAt(nearestExisting(path)),
+    free: (path) => freeSpaceAt(nearestExisting(path)),
     get budgetUsdPerDay() {
       return dayBudgetOf(context.env);
     },

@@ -7,6 +7,7 @@ import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import { Cell } from '@suzumio/store/cell/cell';
 import type { StoreContext } from '@suzumio/store/sqlite/context';
+import type { FreeSpace } from '@suzumio/store/sqlite/disk-space';
 import { apiApp } from './app.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { EventHub } from './events/event-hub.js';
@@ -19,8 +20,8 @@ export interface InProcessOptions {
   readonly context: StoreContext;
   /** What may be stored there. */
   readonly storage: StorageLimits;
-  /** How much of the disk is free, in bytes. */
-  readonly freeBytes: (path: string) => number;
+  /** How much of the disk is free. */
+  readonly free: (path: string) => FreeSpace;
   /** What all projects together may spend on models in a day, in dollars. */
   readonly budgetUsdPerDay: number | undefined;
 }
@@ -74,8 +75,10 @@ export function apiInProcess(options: InProcessOptions): InProcessApi {
 
 /** @param keeping whether the catalogue is opened for writing */
 function openApp(options: InProcessOptions, keeping: boolean): InProcessApi {
-  const { root, context, storage, freeBytes } = options;
-  const bounds = keeping ? { storage: defaultStorageLimits, freeBytes: () => Infinity } : { storage, freeBytes };
+  const { root, context, storage, free } = options;
+  const bounds = keeping
+    ? { storage: defaultStorageLimits, free: () => ({ bytes: Infinity, files: Infinity }) }
+    : { storage, free };
   const cell = Cell.openForReading(root, { context, keeping, ...bounds });
   const dependencies: ApiDependencies = { cell, ...noServices(root) };
   const apiContext: ApiContext = {

@@ -31,7 +31,7 @@ function ask(root = testing.root, freeBytes = 1e12): Client {
     root,
     context: systemContext(),
     storage: defaultStorageLimits,
-    freeBytes: () => freeBytes,
+    free: () => ({ bytes: freeBytes, files: Infinity }),
     budgetUsdPerDay: undefined,
   });
   closing.push(() => api.close());

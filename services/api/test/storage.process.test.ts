@@ -26,7 +26,7 @@ async function start(limits: Partial<StorageLimits>, parent?: string): Promise<v
 }
 
 describe('a project that has stored as much as it may', () => {
-  beforeEach(() => start({ project: { files: 10_000, rows: 20_000 } }));
+  beforeEach(() => start({ project: { files: 14_000, rows: 20_000 } }));
   afterEach(async () => {
     await api.close();
   });
@@ -35,12 +35,12 @@ describe('a project that has stored as much as it may', () => {
     expect((await give(9_000)).status).toBe(201);
     expect(refusal(await give(2_000))).toMatchObject({ status: 403, code: 'quota-exceeded' });
     expect(await usage()).toMatchObject({
-      stored: { bytes: { uploads: 9_000 }, projectsOverQuota: 0, disk: { shortFor: [] } },
+      stored: { bytes: { uploads: 12_288 }, projectsOverQuota: 0, disk: { shortFor: [] } },
     });
     for (let message = 0; message < 6; message += 1) expect((await say('x'.repeat(5_000))).status).toBe(201);
     const { stored } = await usage();
     expect(stored.bytes.rows).toBeGreaterThan(30_000);
-    expect(stored.owners.find(({ owner }) => owner === 'user')?.bytes).toMatchObject({ uploads: 9_000 });
+    expect(stored.owners.find(({ owner }) => owner === 'user')?.bytes).toMatchObject({ uploads: 12_288 });
     expect(stored.projectsOverQuota).toBe(1);
     expect((await detail()).storageReached).toMatchObject([{ agent: null, limit: 'rows' }]);
     expect((await api.call('DELETE', '/api/projects/team')).status).toBe(200);

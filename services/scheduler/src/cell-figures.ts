@@ -56,7 +56,7 @@ export class CellFigures {
       );
     }
     metrics.projectsOverQuota.set(sums.filter(({ projectsOverQuota }) => projectsOverQuota > 0).length);
-    metrics.diskFree.set(cell.disk.freeBytes);
+    metrics.diskFree.set(cell.disk.free.bytes);
     for (const use of ['files', 'rows', 'mail'] as const) {
       metrics.diskShort.set({ use }, cell.disk.isShortFor(use) ? 1 : 0);
     }

@@ -82,12 +82,14 @@ export class ProjectScheduler {
   }
 
   async #look(store: ProjectStore): Promise<Look> {
-    const { catalog, context, id: cell } = this.cell;
+    const { catalog, context, disk, id: cell } = this.cell;
     const nowMs = context.now();
     const day = catalog.spending.budget;
     const away = new Map([...catalog.circuits.away(store.project), ...(day ? [[day.gate, day.endsMs] as const] : [])]);
     if (impatientTurns(store.reader, nowMs, away).length > 0) await store.write((tx) => giveUpWaiting(tx, away));
-    const bounds = { day, closed: [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key) };
+    const closed = [...away].filter(([, untilMs]) => untilMs > nowMs).map(([key]) => key);
+    // Without room for files, the first capture of a turn would fail.
+    const bounds = { day, closed, withoutWorkspaces: disk.isShortFor('files') };
     const deliverable = this.#deliverable(store.reader, store, away, nowMs);
     const lost = deliverable.filter((turn) => turn.lost).map((turn) => jobOf(cell, turn));
     const live = lost.length === 0 ? new Set<string>() : await this.transport.liveTurnJobs(lost);
@@ -103,6 +105,7 @@ export class ProjectScheduler {
   }
 
   #deliverable(reader: SqlReader, { config }: ProjectStore, away: OpenCircuits, nowMs: number): QueuedTurn[] {
+    if (this.cell.disk.isShortFor('files')) return [];
     return deliverableTurns(reader, nowMs, away, config.scheduler.maxConcurrentTurns);
   }
 

@@ -8,7 +8,7 @@ import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { Scheduler, type SchedulerConfig } from '@suzumio/scheduler';
-import { type TestCell, testCell } from '../../../test/support/cell.js';
+import { type TestCell, testCell, type TestCellOptions } from '../../../test/support/cell.js';
 import { recordingLogger } from '../../../test/support/logs.js';
 
 export const start = Date.UTC(2026, 10, 21, 20, 0, 0);
@@ -41,14 +41,14 @@ export interface TurnFacts {
 }
 
 /** Makes a bench a test; all are closed after it. `connect` opens a transport of its own for each scheduler. */
-export function benches(connect: () => Transport): () => Promise<Bench> {
+export function benches(connect: () => Transport): (place?: Pick<TestCellOptions, 'freeBytes'>) => Promise<Bench> {
   const open: (() => Promise<void>)[] = [];
   afterEach(async () => {
     for (const close of open.splice(0).reverse()) await close();
   });
 
-  return async () => {
-    const testing = await testCell({ id: 'main' });
+  return async (place = {}) => {
+    const testing = await testCell({ id: 'main', ...place });
     open.push(() => testing.close());
     let nowMs = start;
     testing.setNow(nowMs);

@@ -54,7 +54,7 @@ test('each sweep says what is stored of all projects, and what the disk has left
   await scheduler({ sweepIntervalMs: 20 });
   await eventually(
     'the snapshots are told of',
-    async () => (await counted(metrics, 'suzumio_stored_bytes', { kind: 'snapshots' })) === 1234,
+    async () => (await counted(metrics, 'suzumio_stored_bytes', { kind: 'snapshots' })) === 4096,
   );
   expect(await counted(metrics, 'suzumio_stored_bytes', { kind: 'rows' })).toBeGreaterThan(100);
   expect(await counted(metrics, 'suzumio_projects_over_quota')).toBe(0);

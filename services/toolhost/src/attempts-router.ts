@@ -13,6 +13,7 @@ import {
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
 import { maxTrackedBytes } from '@suzumio/protocol/ignored-roots';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { workspaceBase } from '@suzumio/protocol/repository';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
@@ -56,7 +57,8 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
     const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
-    context.cell.disk.require('rows');
+    // Its first capture would fail.
+    context.cell.disk.require('files');
     const { project, turn } = request.params;
     const answer = await context.cell.stores.use(project, async (store) => {
       const row = turnRow(store.reader, turn);
@@ -143,9 +145,13 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.put(`${attempt}/log`, express.raw({ type: () => true, limit: maxLogBytes }), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       const directory = context.cell.directory.projectDir(token.project);
-      requireLogDue(row, context.cell.context.now(), await turnLogBytes(directory, row));
+      const before = await turnLogBytes(directory, row);
+      requireLogDue(row, context.cell.context.now(), before ?? 0);
       const log = bodyBytes(request);
-      await store.content.chargeLog(agentOf(store, row), log.length - (await turnLogBytes(directory, row)));
+      await store.content.chargeLog(
+        agentOf(store, row),
+        inBlocks(log.length) - (before === undefined ? 0 : inBlocks(before)),
+      );
       await writeTurnLog(directory, row, log);
       await requireLogStillDue(store, directory, row, token);
     });

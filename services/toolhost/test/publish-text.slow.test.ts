@@ -37,8 +37,8 @@ describe('a text that is in no file', () => {
     });
     expect(await artifacts()).toEqual([{ name: 'levels.md', sha256, size_bytes: sizeBytes, workspace_path: null }]);
     expect(await bench.testing.rows(project, `SELECT bytes FROM stored_bytes WHERE kind = 'content'`)).toEqual([
-      { bytes: sizeBytes },
-      { bytes: sizeBytes },
+      { bytes: 4096 },
+      { bytes: 4096 },
     ]);
     const ben = await bench.begin(project, 'ben');
     expect((await ben.tool('artifacts.read', { name: 'levels.md' })).body['output']).toBe(notes);

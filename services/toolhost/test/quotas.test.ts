@@ -74,15 +74,15 @@ describe('an agent that has stored as many files as it may', () => {
     await start({ files: 10 * kib });
     const [ada, ben] = [await bench.begin(project, 'ada'), await bench.begin(project, 'ben')];
     expect((await upload(ada, Buffer.alloc(20 * kib, 'a'))).status).toBe(403);
-    expect((await upload(ben, Buffer.alloc(9 * kib, 'b'))).status).toBe(204);
+    expect((await upload(ben, Buffer.alloc(8 * kib, 'b'))).status).toBe(204);
   });
 
   test('keeps its older log where there is no room for a longer one', async () => {
-    await start({ files: 10 * kib });
+    await start({ files: 12 * kib });
     const ada = await bench.begin(project, 'ada');
     const log = (bytes: number) => bench.put(ofAttempt(ada, 'log'), ada.answer.leaseToken, Buffer.alloc(bytes, 'l'));
     expect((await log(8 * kib)).status).toBe(204);
-    expect(await log(12 * kib)).toMatchObject({ status: 403, body: { code: 'quota-exceeded' } });
+    expect(await log(13 * kib)).toMatchObject({ status: 403, body: { code: 'quota-exceeded' } });
     expect((await log(9 * kib)).status).toBe(204);
   });
 });
@@ -108,9 +108,10 @@ describe('a disk that has little left', () => {
     expect(await upload(ada, Buffer.from('a'))).toMatchObject({ status: 507, body: { code: 'disk-reserve' } });
     expect(await keep(ada, Buffer.from('a'))).toMatchObject({ status: 507, body: { code: 'disk-reserve' } });
     expect((await say(ada, 'Look.')).status).toBe(200);
+    const turn = await bench.queueTurn(project, 'ben');
+    expect(await bench.claim(project, turn)).toMatchObject({ status: 507, body: { for: 'files' } });
     free = reserve.rows - 1;
     expect(await say(ada, 'Look again.')).toMatchObject({ status: 507, body: { code: 'disk-reserve', for: 'rows' } });
-    expect(await bench.claim(project, await bench.queueTurn(project, 'ben'))).toMatchObject({ status: 507 });
     free = 0;
     expect((await ada.report('heartbeat')).status).toBe(200);
     expect((await ada.report('complete', { output: { text: 'Done.' } })).body).toEqual({ turn: 'completed' });

@@ -62,7 +62,7 @@ export function claimId(): string {
 export async function toolhostBench(
   config: Partial<ToolhostConfig> = {},
   secrets: Readonly<Record<string, string>> = {},
-  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'parent' | 'startMs'> = {},
+  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'freeFiles' | 'parent' | 'startMs'> = {},
 ): Promise<ToolhostBench> {
   const { logger, lines } = recordingLogger();
   const transport = createInProcessTransport({ logger });

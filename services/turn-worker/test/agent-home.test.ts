@@ -51,10 +51,10 @@ async function watched(
     workspace: {
       directory: join(root, 'workspace'),
       isIgnored: () => false,
-      bounds: boundsOf({ maxBytes: 1_000, maxFiles: 5 }),
+      bounds: boundsOf({ maxBytes: 100_000, maxFiles: 5 }),
     },
     home: of,
-    disk: { add: () => () => undefined, wasShort: false },
+    disk: { add: () => () => undefined, freeBytes: () => Promise.resolve(1e12), wasShort: false },
     stop,
     canMend,
     timeoutMs: 60_000,

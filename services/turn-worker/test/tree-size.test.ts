@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { treeSize } from '../src/files/tree-size.js';
 
+const block = 4096;
 const bounds = { maxBytes: 1_000_000, maxEntries: 1_000 };
 
 let directory: string;
@@ -32,7 +33,7 @@ test('nothing outside is counted or looked at, where a directory on the way beco
     if (path.endsWith('/e')) swap();
     return false;
   };
-  expect(await treeSize([workspace], bounds, { leave })).toEqual({ bytes: 0, entries: 2 });
+  expect(await treeSize([workspace], bounds, { leave })).toEqual({ bytes: 2 * block, entries: 2 });
   expect(lstatSync(join(outside, 'e')).atimeMs).toBe(1_000);
 });
 
@@ -41,6 +42,14 @@ test('nor where a root is reached by a link that was made before', async () => {
   const options = { within: workspace };
   expect(await treeSize([join(workspace, 'd/e')], bounds, options)).toEqual({ bytes: 0, entries: 0 });
   expect(lstatSync(join(outside, 'e')).atimeMs).toBe(1_000);
+});
+
+test('however small, files and directories take a block each', async () => {
+  for (let n = 0; n < 5; n += 1) writeFileSync(join(workspace, String(n)), '');
+  expect(await treeSize([workspace], bounds)).toEqual({ bytes: 7 * block, entries: 7 });
+  expect(await treeSize([workspace], { ...bounds, maxBytes: 6 * block })).toMatchObject({
+    beyond: `more than ${6 * block} bytes`,
+  });
 });
 
 test('files count by their blocks, in all roots', async () => {

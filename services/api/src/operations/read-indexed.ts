@@ -1,4 +1,5 @@
 import type { OperationShape } from '@suzumio/contract/operations/operation';
+import { isDiskFull } from '@suzumio/contract/errors/disk-full';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Search } from '@suzumio/contract/model/search';
 import { indexFor } from '@suzumio/store/mail/index-messages';
@@ -8,7 +9,7 @@ import type { Call } from '../call.js';
 
 function ignoreUnwritable(error: unknown): void {
   const { code } = error as { code?: unknown };
-  if (isSuzumioError(error, 'store-busy') || code === 'SQLITE_READONLY' || code === 'SQLITE_FULL') return;
+  if (isSuzumioError(error, 'store-busy') || code === 'SQLITE_READONLY' || isDiskFull(error)) return;
   throw error;
 }
 

@@ -14,7 +14,7 @@ export interface WatchOptions {
   workspace: CachedWorkspace & Pick<Workspace, 'bounds'>;
   /** Where its programs keep caches, with bounds of its own. */
   home: AgentHome | undefined;
-  disk: Pick<WorkerDisk, 'add' | 'wasShort'>;
+  disk: Pick<WorkerDisk, 'add' | 'freeBytes' | 'wasShort'>;
   stop: StopSwitch;
   /** Whether a model in the turn is told of a workspace over its bounds, and can mend it: it then may have as much as a home. */
   canMend: boolean;
@@ -67,7 +67,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     leave: isCache(workspace),
     bounds,
     endsAt: canMend ? larger(bounds, homeBounds) : undefined,
-    unlinkedBytes: () => sandbox.unlinkedBytes(),
+    unlinked: { bytes: () => sandbox.unlinkedBytes(), freeBytes: () => disk.freeBytes() },
     everyMs: limits.sizeCheckMs,
     now,
     onTooLarge: stopTooLarge,
@@ -77,7 +77,6 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     directories: () => cachesIn(workspace),
     within: workspace.directory,
     bounds: homeBounds,
-    unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,
     now,
     onTooLarge: (why) => {
@@ -139,7 +138,6 @@ function watchHome(
   return new SizeWatch({
     directories: () => [home.directory],
     bounds,
-    unlinkedBytes: () => Promise.resolve(0),
     everyMs: limits.sizeCheckMs,
     now,
     onTooLarge: (why) => onTooLarge(`${why} in its home directory`),

@@ -44,10 +44,16 @@ export class WorkerDisk {
     return this.options.now() - this.#shortAt < aftermathMs;
   }
 
+  /** Bytes that may still be written. */
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.options.path);
+    return bavail * bsize;
+  }
+
   /** @throws AttemptFailure `disk-full` where there is no room for another attempt */
   async requireRoom(): Promise<void> {
     const { path, minFreeBytes } = this.options;
-    if ((await this.#freeBytes()) >= minFreeBytes) return;
+    if ((await this.freeBytes()) >= minFreeBytes) return;
     throw new AttemptFailure('disk-full', `The disk of ${path} has less than ${minFreeBytes} bytes left.`);
   }
 
@@ -107,11 +113,6 @@ export class WorkerDisk {
   }
 
   async #isShort(): Promise<boolean> {
-    return (await this.#freeBytes()) < this.options.minFreeBytes / 2;
-  }
-
-  async #freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.options.path);
-    return bavail * bsize;
+    return (await this.freeBytes()) < this.options.minFreeBytes / 2;
   }
 }

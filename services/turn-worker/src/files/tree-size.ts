@@ -1,6 +1,7 @@
 import { constants, type Dirent } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { errnoOf } from './errno.js';
 import { hasDescriptorPaths } from './open-directory.js';
 
@@ -29,7 +30,7 @@ export interface TreeSizeOptions {
 
 /**
  * The total size of trees. Counting stops at a limit, which bounds its cost, too. The trees may change meanwhile. A
- * file counts as its length or its blocks, whichever is more; `alsoBytes` is added. `ended` ends it early. Nothing outside
+ * file counts as its length or its blocks, whichever is more, and like a directory as one block at least; `alsoBytes` is added. `ended` ends it early. Nothing outside
  * of them is looked at, also where a directory becomes a link meanwhile.
  *
  * @param options.leave told the path of each directory; what is in those that it says yes to is not counted
@@ -51,12 +52,13 @@ export async function treeSize(
       for (const child of children) {
         const path = join(directory, child.name);
         if (child.isDirectory()) {
+          bytes += inBlocks(0);
           if (leave?.(path) !== true) directories.push({ top, path });
         } else if (child.isFile()) {
           const stat = await lstat(join(at, child.name)).catch(() => undefined);
-          bytes += stat ? Math.max(stat.size, stat.blocks * 512) : 0;
-          if (bytes > bounds.maxBytes) return `more than ${bounds.maxBytes} bytes`;
+          bytes += stat ? inBlocks(Math.max(stat.size, stat.blocks * 512)) : 0;
         }
+        if (bytes > bounds.maxBytes) return `more than ${bounds.maxBytes} bytes`;
       }
       return undefined;
     }).catch((error: unknown) => {

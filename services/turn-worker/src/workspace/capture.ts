@@ -5,6 +5,7 @@ import { type AttemptStats, maxLeftOutNameLength, maxLeftOutNames } from '@suzum
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { countFiles } from '../files/count-files.js';
@@ -199,7 +200,7 @@ class Walk {
   #kept(directory: KnownDirectory): KnownDirectory {
     for (const part of partsOf(directory)) {
       this.#found += 1;
-      if (part.kind === 'file') this.#bytes += part.sizeBytes;
+      this.#bytes += inBlocks(part.kind === 'file' ? part.sizeBytes : 0);
     }
     this.#require({ entries: this.#found, bytes: this.#bytes });
     return directory;
@@ -342,7 +343,7 @@ class Walk {
   #count(stat: Stats): void {
     if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return;
     this.#found += 1;
-    if (stat.isFile()) this.#bytes += stat.size;
+    if (!stat.isSymbolicLink()) this.#bytes += inBlocks(stat.isFile() ? stat.size : 0);
     this.#require({ entries: this.#found, bytes: this.#bytes });
   }
 

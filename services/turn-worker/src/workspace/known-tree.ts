@@ -62,6 +62,19 @@ export function* partsOf(directory: KnownDirectory): Generator<KnownDirectory | 
   }
 }
 
+/** About how many bytes of memory an entry takes, beside its name: objects, hash and times. */
+const entryBytes = 400;
+
+/** About how much memory a directory takes, with all that is in it. */
+export function memoryOf({ entries }: KnownDirectory): number {
+  let bytes = entryBytes;
+  for (const [name, entry] of entries) {
+    bytes += 2 * name.length + (entry.kind === 'directory' ? memoryOf(entry) : entryBytes);
+    if (entry.kind === 'link') bytes += 2 * entry.target.length;
+  }
+  return bytes;
+}
+
 function contentOf(
   entry: KnownEntry,
 ): Omit<KnownFile, 'seen'> | { kind: 'directory'; sha256: string | undefined } | KnownEntry {

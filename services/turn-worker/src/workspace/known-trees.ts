@@ -1,22 +1,30 @@
-import { type KnownTree, readTree, writeTree } from './known-tree.js';
+import { LRUCache } from 'lru-cache';
+import { type KnownTree, memoryOf, readTree, writeTree } from './known-tree.js';
 import type { WorkspacePlace } from './thread-messages.js';
 
-/** The most trees that a thread keeps in memory. */
-const mostKept = 16;
+/** The most that the trees of a thread may take of its memory, in bytes: some 150,000 files. */
+const mostBytes = 64 * 1024 * 1024;
 
 type Place = Pick<WorkspacePlace, 'treeFile' | 'boot'>;
 
 /** The known content of workspaces: of those used last in memory, of others in files. */
 export class KnownTrees {
-  /** Least recently used first. */
-  readonly #kept = new Map<string, { tree: KnownTree; boot: string; isWritten: boolean }>();
+  readonly #kept: LRUCache<string, { tree: KnownTree; boot: string; isWritten: boolean }>;
+
+  /** @param maxSize how much memory trees may take, in bytes */
+  constructor(maxSize = mostBytes) {
+    this.#kept = new LRUCache({
+      maxSize,
+      sizeCalculation: ({ tree }) => memoryOf(tree.root),
+      dispose: ({ tree, boot, isWritten }, treeFile, reason) => {
+        if (reason === 'evict' && !isWritten) this.#write(treeFile, boot, tree);
+      },
+    });
+  }
 
   get(place: Place): KnownTree | undefined {
     const kept = this.#kept.get(place.treeFile);
-    if (kept) {
-      this.#keep(place, kept.tree, kept.isWritten);
-      return kept.tree;
-    }
+    if (kept) return kept.tree;
     const tree = readTree(place.treeFile, place.boot);
     if (tree) this.#keep(place, tree, true);
     return tree;
@@ -41,12 +49,9 @@ export class KnownTrees {
   }
 
   #keep({ treeFile, boot }: Place, tree: KnownTree, isWritten: boolean): void {
-    this.#kept.delete(treeFile);
     this.#kept.set(treeFile, { tree, boot, isWritten });
-    const [oldest, forgotten] = this.#kept.entries().next().value ?? [];
-    if (this.#kept.size <= mostKept || oldest === undefined || !forgotten) return;
-    this.#kept.delete(oldest);
-    if (!forgotten.isWritten) this.#write(oldest, forgotten.boot, forgotten.tree);
+    // A tree that alone takes more than all may is not kept.
+    if (!isWritten && !this.#kept.has(treeFile)) this.#write(treeFile, boot, tree);
   }
 
   #write(treeFile: string, boot: string, tree: KnownTree): boolean {

@@ -1,3 +1,4 @@
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
@@ -59,7 +60,7 @@ class Weighing {
       if (!stat || isLeftover(path) || (stat.isDirectory() && this.options.isIgnored(path))) continue;
       for (const weight of [this.all, ...within]) {
         weight.entries += 1;
-        weight.bytes += stat.isFile() ? stat.size : 0;
+        if (stat.isFile() || stat.isDirectory()) weight.bytes += inBlocks(stat.isFile() ? stat.size : 0);
       }
       // No deeper than a capture goes: each level is an open descriptor.
       if (stat.isDirectory() && path.length <= maxWorkspacePathLength)

@@ -608,7 +608,8 @@ describe('directories that are not captured', () => {
     const asked = { git: origin.path, branch: 'suzumio/writer' };
     const author = { name: 'Aoi', email: 'writer@paper.invalid' };
     const { signal } = new AbortController();
-    const { tracked } = await repositories.clone(asked, workspace.directory, { author, ignored, signal });
+    const to = { author, check: () => undefined, ignored, signal };
+    const { tracked } = await repositories.clone(asked, workspace.directory, to);
     expect(tracked).toEqual(fixtures);
     workspace.track(tracked);
     const look = ['--no-optional-locks', 'status', '--porcelain'];

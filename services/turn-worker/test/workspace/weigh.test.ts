@@ -20,7 +20,7 @@ const all = { isIgnored: (path: string) => path === 'node_modules', check: () =>
 test('says what a workspace holds, and where most of it is', () => {
   expect(weigh(root, all).told).toBe('It has 0 bytes in 0 entries.');
   write('a.txt', 1);
-  expect(weigh(root, all).told).toBe('It has 1 bytes in 1 entries.');
+  expect(weigh(root, all).told).toBe('It has 4096 bytes in 1 entries.');
   write('node_modules/x', 5_000);
   write('data/raw/deep/er/b.bin', 1_000);
   for (let n = 0; n < 20; n += 1) write(`many/${String(n)}`, 0);
@@ -28,8 +28,8 @@ test('says what a workspace holds, and where most of it is', () => {
   symlinkSync('/etc', join(root, 'out'));
   symlinkSync('/etc', join(root, 'data/out'));
   expect(weigh(root, all).told).toBe(
-    'It has 1001 bytes in 29 entries; the largest directories are "data" (1000 bytes in 5 entries), ' +
-      '"data/raw" (1000 bytes in 3 entries), "many" (0 bytes in 20 entries).',
+    'It has 110592 bytes in 29 entries; the largest directories are "many" (81920 bytes in 20 entries), ' +
+      '"data" (16384 bytes in 5 entries), "data/raw" (12288 bytes in 3 entries).',
   );
 });
 

@@ -80,6 +80,10 @@ export const storedView = z.object({
   disk: z
     .object({
       freeBytes: z.int(),
+      freeFiles: z
+        .int()
+        .nullable()
+        .describe('How many files can still be made; null where that has no bound of its own.'),
       /** The uses that it has no room for. */
       shortFor: z.array(z.enum(['files', 'rows', 'mail'])),
     })

@@ -36,6 +36,9 @@ function app(): Express {
     throw new SuzumioError('agent-unknown', 'There is no agent "bob".', { agent: 'bob' });
   });
   routes.get('/busy', () => Promise.reject(new SuzumioError('store-busy', 'The store is busy.')));
+  routes.get('/full/:code', ({ params }) => {
+    throw Object.assign(new Error(secret), { code: params.code });
+  });
   routes.get('/who', () => {
     throw new SuzumioError('unauthenticated', 'A token is needed.');
   });
@@ -83,6 +86,14 @@ test('a busy store says when to try again, a missing token how to bring one', as
   expect((await ask('/busy')).response.headers.get('retry-after')).toBe('1');
   expect((await ask('/who')).response.headers.get('www-authenticate')).toBe('Bearer');
 });
+
+test.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'])(
+  '%s says that the disk is full',
+  async (code) => {
+    const { response, problem } = await ask(`/full/${code}`);
+    expect([response.status, problem['code']]).toEqual([507, 'disk-full']);
+  },
+);
 
 describe('what nobody threw on purpose', () => {
   test('is a 500 that tells nothing of its inside, and is logged with its cause', async () => {

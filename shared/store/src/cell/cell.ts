@@ -14,7 +14,7 @@ import {
   discardDeleted,
   finishDeletions,
 } from './delete-project.js';
-import { DiskSpace } from '../sqlite/disk-space.js';
+import { DiskSpace, type FreeSpace } from '../sqlite/disk-space.js';
 import { placeOf } from '../projects/file-place.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
 import type { NewEntry } from './project-index.js';
@@ -50,14 +50,14 @@ export class Cell {
       hooks?: ProjectStoreHooks;
       maxOpen?: number;
       storage?: StorageLimits;
-      /** How much of the disk is free, in bytes. */
-      freeBytes?: (path: string) => number;
+      /** How much of the disk is free. */
+      free?: (path: string) => FreeSpace;
     } = {},
   ): Cell {
     const directory = new DataDirectory(root);
     directory.prepare();
     const { storage = defaultStorageLimits } = options;
-    const disk = new DiskSpace(directory.root, storage, options.freeBytes);
+    const disk = new DiskSpace(directory.root, storage, options.free);
     const context = { ...(options.context ?? systemContext()), storage, disk };
     const catalog = Catalog.open(directory, context, options.hooks);
     const hooks: ProjectStoreHooks = {
@@ -87,12 +87,12 @@ export class Cell {
     options: {
       context: StoreContext;
       storage: StorageLimits;
-      freeBytes: (path: string) => number;
+      free: (path: string) => FreeSpace;
       keeping?: boolean;
     },
   ): Cell {
     const directory = new DataDirectory(root);
-    const disk = new DiskSpace(directory.root, options.storage, options.freeBytes);
+    const disk = new DiskSpace(directory.root, options.storage, options.free);
     const context = { ...options.context, storage: options.storage, disk };
     if (options.keeping) directory.prepare();
     const catalog = options.keeping ? Catalog.open(directory, context) : Catalog.openForReading(directory, context);

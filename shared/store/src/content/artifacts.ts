@@ -96,14 +96,6 @@ export function isPublished(reader: SqlReader, sha256: string): boolean {
   return row?.published === 1;
 }
 
-/** The hashes of all content that {@link isPublished}. */
-export function publishedContents(reader: SqlReader): Set<string> {
-  const rows = reader.all<{ sha256: string }>(
-    'SELECT sha256 FROM artifacts WHERE redacted_json IS NULL UNION SELECT sha256 FROM directory_contents',
-  );
-  return new Set(rows.map(({ sha256 }) => sha256));
-}
-
 function artifactView(row: Row): ArtifactView {
   return {
     id: row.id,

@@ -13,50 +13,30 @@ export interface StoredFile {
   sizeBytes: number;
 }
 
-/** How many files one transaction charges: the project's database is locked meanwhile. */
-const atOnce = 500;
-
 /**
  * Charges files that were never charged: those from before quotas existed, and those whose charge was lost with a
  * process.
- *
- * @param snapshotWith finds the workspace snapshot that contains some content
  */
-export async function chargeFound(
-  store: Database,
-  files: readonly StoredFile[],
-  snapshotWith: (sha256: string) => string | undefined,
-): Promise<void> {
-  const uncharged = files.filter(
-    ({ name }) => store.reader.get('SELECT 1 FROM stored_content WHERE sha256 = :name', { name }) === undefined,
-  );
-  if (uncharged.length === 0) return;
-  const ownerOf = ownersIn(store.reader, snapshotWith);
-  for (let start = 0; start < uncharged.length; start += atOnce) {
-    const some = uncharged.slice(start, start + atOnce).map((file) => ({ ...file, ...ownerOf(file) }));
-    await store.write((tx) => {
-      for (const { name, owner, kind, sizeBytes } of some) {
-        tx.run(
-          `INSERT OR IGNORE INTO stored_content (sha256, owner, kind, size_bytes) VALUES (:name, :owner, :kind, :sizeBytes)`,
-          { name, owner, kind, sizeBytes },
-        );
-      }
-    });
-  }
+export async function chargeFound(store: Database, files: readonly (StoredFile & ContentOwner)[]): Promise<void> {
+  await store.write((tx) => {
+    for (const { name, owner, kind, sizeBytes } of files) {
+      tx.run(
+        `INSERT OR IGNORE INTO stored_content (sha256, owner, kind, size_bytes) VALUES (:name, :owner, :kind, :sizeBytes)`,
+        { name, owner, kind, sizeBytes },
+      );
+    }
+  });
 }
 
-function ownersIn(
+/**
+ * Tells who is to be charged for files in use.
+ *
+ * @param agentWith finds an agent whose workspace contains some content, now or in its history
+ */
+export function ownersIn(
   reader: SqlReader,
-  snapshotWith: (sha256: string) => string | undefined,
-): (file: StoredFile) => ContentOwner {
-  const agents = reader.all<{ id: string; snapshot: string | null }>(
-    'SELECT id, snapshot FROM agents ORDER BY position',
-  );
-  const past = (snapshot: string) =>
-    reader.get<{ id: string }>(
-      'SELECT agent_id AS id FROM workspace_changes WHERE :snapshot IN (snapshot_before, snapshot_after) LIMIT 1',
-      { snapshot },
-    );
+  agentWith: (sha256: string) => string | undefined,
+): (file: Pick<StoredFile, 'name' | 'path'>) => ContentOwner {
   const reports = new Map(listReports(reader).map(({ path, agent }) => [path, agent]));
   return ({ name, path }) => {
     const reporter = reports.get(path);
@@ -73,9 +53,7 @@ function ownersIn(
       { name },
     );
     if (pusher) return { owner: pusher.agent, kind: 'content' };
-    const snapshot = snapshotWith(name);
-    const agent =
-      snapshot === undefined ? undefined : (agents.find((one) => one.snapshot === snapshot) ?? past(snapshot));
-    return agent ? { owner: agent.id, kind: 'snapshots' } : { owner: systemOwner, kind: 'content' };
+    const agent = agentWith(name);
+    return agent === undefined ? { owner: systemOwner, kind: 'content' } : { owner: agent, kind: 'snapshots' };
   };
 }

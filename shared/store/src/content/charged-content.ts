@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { poolOf, type StorageLimits, type StoredKind } from '@suzumio/contract/model/storage';
 import { type ContentStore, hashOf } from './content-store.js';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import type { DiskSpace } from '../sqlite/disk-space.js';
 import type { Sql } from '../sqlite/sql.js';
 import { passedQuota, quotaExceeded } from './stored-bytes.js';
@@ -51,14 +52,14 @@ export class ChargedContent {
     by: ContentOwner,
     claimed: { sha256?: string; sizeBytes?: number } = {},
   ): Promise<{ sha256: string; sizeBytes: number }> {
-    this.#requireRoom(by.owner, claimed.sizeBytes ?? 1);
-    const arrival = { bytes: 0 };
+    this.#requireRoom(by.owner, inBlocks(claimed.sizeBytes ?? 1));
+    const arrival = { bytes: 0, counted: 0 };
     try {
       const stored = await content.putStream(this.#metered(source, by.owner, arrival), claimed.sha256);
       this.#waiting.push({ ...by, ...stored });
       return stored;
     } finally {
-      this.#add(by.owner, -arrival.bytes);
+      this.#add(by.owner, -arrival.counted);
       await this.#settle();
     }
   }
@@ -73,6 +74,8 @@ export class ChargedContent {
 
   /**
    * Charges a log that replaces another.
+   *
+   * @param bytes how much more it is, in whole blocks
    *
    * @throws SuzumioError `quota-exceeded`, `disk-reserve`
    */
@@ -108,14 +111,16 @@ export class ChargedContent {
   async *#metered(
     source: Readable | Iterable<Uint8Array>,
     owner: string,
-    arrival: { bytes: number },
+    arrival: { bytes: number; counted: number },
   ): AsyncGenerator<Uint8Array> {
     // The connection stays open, so that a sender of too much gets an answer.
     const chunks = source instanceof Readable ? source.iterator({ destroyOnReturn: false }) : source;
     for await (const chunk of chunks as AsyncIterable<Uint8Array>) {
-      this.#requireRoom(owner, chunk.length);
       arrival.bytes += chunk.length;
-      this.#add(owner, chunk.length);
+      const more = inBlocks(arrival.bytes) - arrival.counted;
+      this.#requireRoom(owner, more);
+      arrival.counted += more;
+      this.#add(owner, more);
       yield chunk;
     }
   }
@@ -124,9 +129,12 @@ export class ChargedContent {
     this.disk?.require('files');
     const uncounted = (of?: string) =>
       sum(this.#arriving, of) +
-      [...this.#waiting, ...this.#waitingLogs.map((log) => ({ ...log, sizeBytes: log.bytes }))]
+      [
+        ...this.#waiting.map(({ owner: by, sizeBytes }) => ({ owner: by, bytes: inBlocks(sizeBytes) })),
+        ...this.#waitingLogs,
+      ]
         .filter((charge) => of === undefined || charge.owner === of)
-        .reduce((total, { sizeBytes }) => total + sizeBytes, 0);
+        .reduce((total, charge) => total + charge.bytes, 0);
     const more = { ofOwner: uncounted(owner) + bytes, ofProject: uncounted() + bytes };
     const passed = passedQuota(this.sql, this.limits, owner, poolOf('content'), more);
     if (passed) throw quotaExceeded(passed);

@@ -1,5 +1,6 @@
 import { readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { addStoredBytes } from './charged-content.js';
 import type { Database } from '../sqlite/tx.js';
 import { parseLogName } from './turn-logs.js';
@@ -25,7 +26,7 @@ export async function collectLogs(store: Database, projectDir: string, beforeMs:
   for (const logs of (await logsByAgent(store, projectDir, beforeMs)).values()) {
     logs.sort((a, b) => b.turnNumber - a.turnNumber || b.attempt - a.attempt);
     for (const { path } of logs.splice(keptLogs)) await unlink(path);
-    for (const { agent, sizeBytes } of logs) sizes.set(agent, (sizes.get(agent) ?? 0) + sizeBytes);
+    for (const { agent, sizeBytes } of logs) sizes.set(agent, (sizes.get(agent) ?? 0) + inBlocks(sizeBytes));
   }
   await chargeLogs(store, sizes);
 }

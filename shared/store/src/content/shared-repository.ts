@@ -28,11 +28,6 @@ export function sharedPacks(reader: SqlReader, after: number, limit: number): Sh
   );
 }
 
-/** The hashes of all packs. */
-export function pushedPacks(reader: SqlReader): Set<string> {
-  return new Set(reader.all<{ sha256: string }>('SELECT sha256 FROM git_packs').map(({ sha256 }) => sha256));
-}
-
 export function isPushed(reader: SqlReader, sha256: string): boolean {
   return reader.get('SELECT 1 FROM git_packs WHERE sha256 = :sha256', { sha256 }) !== undefined;
 }

@@ -65,9 +65,14 @@ export class StoredSum {
       bytes: this.bytes,
       owners: only ? [...this.#owners].map(([owner, bytes]) => ({ owner, bytes })) : [],
       projectsOverQuota: this.#overQuota,
-      disk: disk ? { freeBytes: disk.freeBytes, shortFor: shortFor(disk) } : null,
+      disk: disk ? diskView(disk) : null,
     };
   }
+}
+
+function diskView(disk: DiskSpace): StoredView['disk'] {
+  const { bytes, files } = disk.free;
+  return { freeBytes: bytes, freeFiles: Number.isFinite(files) ? files : null, shortFor: shortFor(disk) };
 }
 
 function nothing(): Record<StoredKind, number> {

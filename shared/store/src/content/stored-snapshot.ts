@@ -1,6 +1,9 @@
 import { maxWorkspaceManifestBytes, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
+/** The manifests of a job are too long to be parsed in this thread. */
+export class TooLong extends Error {}
+
 /**
  * The bytes of a workspace's manifest as it is stored. It may come from anybody.
  *

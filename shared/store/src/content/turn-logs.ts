@@ -34,8 +34,8 @@ export async function removeTurnLog(
 export async function turnLogBytes(
   projectDir: string,
   attempt: Pick<AttemptRow, 'turn_id' | 'number'>,
-): Promise<number> {
-  return (await stat(logFile(projectDir, attempt)).catch(() => undefined))?.size ?? 0;
+): Promise<number | undefined> {
+  return (await stat(logFile(projectDir, attempt)).catch(() => undefined))?.size;
 }
 
 /** The log of an attempt; empty where it wrote nothing. */

@@ -1,7 +1,7 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { searchSql } from '../mail/search-schema.js';
 import { firstSchemaSql } from './first-schema.js';
-import { redactionSql, storedBytesSql } from './stored-bytes-migration.js';
+import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.
@@ -416,5 +416,10 @@ DROP INDEX git_pushes_packs;
     sql: `
 ALTER TABLE workspace_bases ADD COLUMN tracked_json TEXT;
 `,
+  },
+  {
+    // Small files take more of a disk than their bytes.
+    version: 29,
+    sql: chargedBlocksSql,
   },
 ];

@@ -100,6 +100,24 @@ INSERT OR IGNORE INTO stored_content (sha256, owner, kind, size_bytes)
   WHERE kind = 'file' ORDER BY seq;
 `;
 
+const charge = (row: string) => `max(1, (${row}size_bytes + 4095) / 4096) * 4096`;
+const more = `sum(${charge('')} - size_bytes)`;
+
+/** Files are charged in whole blocks, one at least. Those that are there are charged anew here; logs, by the next content collection. */
+export const chargedBlocksSql = `
+DROP TRIGGER stored_content_charged;
+DROP TRIGGER stored_content_given_back;
+CREATE TRIGGER stored_content_charged AFTER INSERT ON stored_content BEGIN${add('NEW.owner', 'NEW.kind', charge('NEW.'))}
+END;
+CREATE TRIGGER stored_content_given_back AFTER DELETE ON stored_content BEGIN
+  UPDATE stored_bytes SET bytes = bytes - ${charge('OLD.')} WHERE owner IN (OLD.owner, '') AND kind = OLD.kind;
+END;
+UPDATE stored_bytes SET bytes = bytes + found.more FROM (
+  SELECT owner, kind, ${more} AS more FROM stored_content GROUP BY owner, kind
+  UNION ALL SELECT '', kind, ${more} FROM stored_content GROUP BY kind
+) AS found WHERE found.owner = stored_bytes.owner AND found.kind = stored_bytes.kind;
+`;
+
 /** Texts that are shortened later, which they never were before: those that a redaction rewrites. */
 const shortened: Readonly<Record<string, readonly string[]>> = {
   messages: ['body'],

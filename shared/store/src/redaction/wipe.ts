@@ -1,6 +1,6 @@
-import { Worker } from 'node:worker_threads';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';
+import { threadAnswer } from '../thread-answer.js';
 
 /** The thread's compiled entry: beside this file, but where this one runs from its source. */
 const threadEntry = new URL(
@@ -34,12 +34,10 @@ export async function wipe(store: Database, file: string): Promise<Wipe> {
   return { outcome: wipesDue(store.reader) === 0 ? 'done' : 'in-use' };
 }
 
-function wipedInThread(file: string): Promise<Wipe> {
-  return new Promise((resolve) => {
-    const failed = (error: Error) => resolve({ outcome: 'failed', error });
-    const thread = new Worker(threadEntry, { workerData: file });
-    thread.on('message', (wiped: boolean) => resolve({ outcome: wiped ? 'done' : 'in-use' }));
-    thread.on('error', (error: Error) => failed(error));
-    thread.on('exit', (code) => failed(new Error(`the thread that rewrites ${file} ended with ${code}`)));
-  });
+async function wipedInThread(file: string): Promise<Wipe> {
+  try {
+    return { outcome: (await threadAnswer<boolean>(threadEntry, file)) ? 'done' : 'in-use' };
+  } catch (error) {
+    return { outcome: 'failed', error: error as Error };
+  }
 }

@@ -2,49 +2,69 @@ import { statfsSync } from 'node:fs';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '@suzumio/contract/model/storage';
 
-/** Bytes that may still be written to the file system that a path is on. */
-export function freeBytesAt(path: string): number {
-  const { bavail, bsize } = statfsSync(path);
-  return bavail * bsize;
+/** What may still be written to a file system. */
+export interface FreeSpace {
+  bytes: number;
+  /** How many files; infinite where their number has no bound of its own. */
+  files: number;
 }
+
+/** The room of the file system that a path is on. */
+export function freeSpaceAt(path: string): FreeSpace {
+  const { bavail, bsize, files, ffree } = statfsSync(path);
+  return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
+}
+
+/** A reserve keeps one file free for so many bytes: as many as ext4 makes room for. */
+const bytesPerFile = 16 * 1024;
 
 /**
  * The disk of a data directory. The largest uses stop first, which leaves room for people's mail, and at last for
  * leases and deletions, which are never refused.
  */
 export class DiskSpace {
-  #freeBytes: number | undefined;
+  #free: FreeSpace | undefined;
 
   constructor(
     private readonly path: string,
     private readonly limits: Pick<StorageLimits, 'reserve'> = defaultStorageLimits,
-    private readonly free: (path: string) => number = freeBytesAt,
+    private readonly freeAt: (path: string) => FreeSpace = freeSpaceAt,
   ) {}
 
   /** Asks the system once in each turn of the event loop, however many requests need the answer. */
-  get freeBytes(): number {
-    if (this.#freeBytes === undefined) {
-      this.#freeBytes = this.free(this.path);
-      setImmediate(() => (this.#freeBytes = undefined));
+  get free(): FreeSpace {
+    if (this.#free === undefined) {
+      this.#free = this.freeAt(this.path);
+      setImmediate(() => (this.#free = undefined));
     }
-    return this.#freeBytes;
+    return this.#free;
   }
 
   /** Whether less is free than this use must leave. */
   isShortFor(use: DiskUse): boolean {
-    return this.freeBytes < this.limits.reserve[use];
+    const { bytes, files } = this.free;
+    return bytes < this.limits.reserve[use] || files < this.#reserveFiles(use);
   }
 
   /** @throws SuzumioError `disk-reserve` */
   require(use: DiskUse): void {
-    const { freeBytes } = this;
+    if (!this.isShortFor(use)) return;
+    const { bytes: freeBytes, files: freeFiles } = this.free;
     const reserveBytes = this.limits.reserve[use];
-    if (freeBytes >= reserveBytes) return;
+    const reserveFiles = this.#reserveFiles(use);
+    const [left, kept, counted] =
+      freeBytes < reserveBytes
+        ? [`has ${bytesInWords(freeBytes)} left`, bytesInWords(reserveBytes), { freeBytes, reserveBytes }]
+        : [`has room for ${String(freeFiles)} more files`, String(reserveFiles), { freeFiles, reserveFiles }];
     throw new SuzumioError(
       'disk-reserve',
-      `The server's disk has ${bytesInWords(freeBytes)} left, and keeps ${bytesInWords(reserveBytes)} from ${refused[use]} (policy: storage.reserve.${use}). Deleting projects gives room back.`,
-      { for: use, freeBytes, reserveBytes },
+      `The server's disk ${left}, and keeps ${kept} from ${refused[use]} (policy: storage.reserve.${use}). Deleting projects gives room back.`,
+      { for: use, ...counted },
     );
+  }
+
+  #reserveFiles(use: DiskUse): number {
+    return Math.floor(this.limits.reserve[use] / bytesPerFile);
   }
 }
 

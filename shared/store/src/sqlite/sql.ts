@@ -16,6 +16,7 @@ export interface SqlReader {
 const openPatienceMs = 2_000;
 const cacheKib = Math.floor(databaseMemory(memoryLimitBytes()).cacheBytes / 1024);
 const busyTimeoutMs = 50;
+const scratchCacheKib = 16 * 1024;
 
 /** One open SQLite file. */
 export class Sql implements SqlReader {
@@ -53,6 +54,15 @@ export class Sql implements SqlReader {
       handle.close();
       throw error;
     }
+    return new Sql(file, handle);
+  }
+
+  /** Opens a database that is of no use after a crash, and may be given to one thread after the other. */
+  static openScratch(file: string): Sql {
+    const handle = new Database(file, { timeout: openPatienceMs });
+    handle.pragma('journal_mode = OFF');
+    handle.pragma('synchronous = OFF');
+    handle.pragma(`cache_size = -${String(scratchCacheKib)}`);
     return new Sql(file, handle);
   }
 

@@ -35,17 +35,19 @@ export interface CellBounds {
   day?: DayBudget | undefined;
   /** Circuits that are open now: turns that wait for them hold no slot. */
   closed?: readonly string[];
+  /** Whether only agents begin whose turns keep no workspace here, those of handlers. */
+  withoutWorkspaces?: boolean;
 }
 
 /** The agents that the mailbox rule gives a turn now, in order. */
 export function agentsToStart(
   reader: SqlReader,
   config: ProjectConfig,
-  { day, closed }: CellBounds = {},
+  { day, closed, withoutWorkspaces = false }: CellBounds = {},
 ): { agent: string; priority: Priority }[] {
   const { status, paused_json } = projectRow(reader);
   if (status !== 'running' || paused_json !== null) return [];
-  const waiting = agentsWithMail(reader);
+  const waiting = agentsWithMail(reader).filter(({ external }) => external || !withoutWorkspaces);
   if (waiting.length === 0) return [];
   const budgets = budgetsOf(reader, config);
   const isSpent = (agent?: string) => spentBudgetOf(reader, budgets(agent), agent) !== undefined;

@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
-import { storedManifest } from '../content/stored-snapshot.js';
+import { storedManifest, TooLong } from '../content/stored-snapshot.js';
+import { threadAnswer } from '../thread-answer.js';
 import { carryOut, type SnapshotJob, type SnapshotJobs, type SnapshotResults } from './snapshot-job.js';
 
 /** The thread's compiled entry: beside this file, but where this one runs from its source. */
@@ -51,22 +51,10 @@ export class Snapshots {
   }
 }
 
-/** The manifests of a job are too long to be parsed in this thread. */
-class TooLong extends Error {}
-
-function inThread(projectDir: string, job: SnapshotJob): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const thread = new Worker(threadEntry, {
-      workerData: { projectDir, job },
-      resourceLimits: { maxOldGenerationSizeMb },
-    });
-    thread.on('message', (answer: ThreadAnswer) => {
-      if ('invalid' in answer) reject(new SnapshotInvalid(answer.invalid));
-      else resolve(answer.result);
-    });
-    thread.on('error', reject);
-    thread.on('exit', () => reject(new Error('The thread that reads snapshots ended without an answer.')));
-  });
+async function inThread(projectDir: string, job: SnapshotJob): Promise<unknown> {
+  const answer = await threadAnswer<ThreadAnswer>(threadEntry, { projectDir, job }, { maxOldGenerationSizeMb });
+  if ('invalid' in answer) throw new SnapshotInvalid(answer.invalid);
+  return answer.result;
 }
 
 /** Room for two workspaces' manifests at their longest. */

@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { collectContent, unreferencedMs } from '@suzumio/store/content/collect-content';
-import { ContentStore } from '@suzumio/store/content/content-store';
+import { ContentStore, hashOf } from '@suzumio/store/content/content-store';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -13,6 +13,7 @@ import { type TestCell, testCell } from '../../../../test/support/cell.js';
 import { children } from '../../../../test/support/child.js';
 
 const collectInChild = new URL('../fixtures/collect-content.mjs', import.meta.url);
+const collectMeasured = new URL('../fixtures/collect-measured.mjs', import.meta.url);
 const startChild = children();
 
 let testing: TestCell;
@@ -143,6 +144,18 @@ describe('content that something refers to stays, however old it is', () => {
     expect(await collect()).toBe(1);
     await workAt((await snapshotOf('later')).snapshot);
     expect(await collect()).toBe(3);
+  });
+
+  test('as a directory of a workspace that has a file with the bytes of its manifest', async () => {
+    const file = await stored('in a directory');
+    const entry = { kind: 'file', name: 'a.txt', sha256: file, sizeBytes: 14, executable: false };
+    const manifest = JSON.stringify({ version: 2, entries: [entry] });
+    const inner = await stored(manifest);
+    const copy = { kind: 'file', name: 'copy', sha256: inner, sizeBytes: manifest.length, executable: false };
+    const directory = { kind: 'directory', name: 'd', sha256: inner };
+    await workAt(await stored(JSON.stringify({ version: 2, entries: [copy, directory] })));
+    await age();
+    expect(await collect()).toBe(0);
   });
 
   test('as a workspace that an agent had before, for as long as its history is kept; its manifests longer', async () => {
@@ -314,8 +327,9 @@ describe('what is charged is what is there', () => {
       const child = startChild(collectInChild, testing.root, 'team', String(last));
       const steps = await child.line().catch(() => undefined);
       await child.end();
+      await age();
       await collect();
-      expect(await books()).toEqual({ charged: [kept], bytes: 'kept'.length, files: [kept] });
+      expect(await books()).toEqual({ charged: [kept], bytes: 4096, files: [kept] });
       if (steps === undefined) continue;
       expect(Number(steps)).toBeGreaterThan(6);
       expect(last).toBe(Number(steps) + 1);
@@ -336,6 +350,62 @@ describe('what is charged is what is there', () => {
     });
     const collecting = testing.store('team', (store) => collectContent(failing(store), directory, Date.now()));
     await expect(collecting).rejects.toThrow('the disk is full');
-    expect(await books()).toEqual({ charged: [hash], bytes: 'unused'.length, files: [hash] });
+    expect(await books()).toEqual({ charged: [hash], bytes: 4096, files: [hash] });
+  });
+});
+
+describe('a long history of workspaces', () => {
+  const filesEach = 2_000;
+  /** Of so many turns that each left other files. */
+  async function history(turns: number): Promise<void> {
+    const snapshots: string[] = [];
+    for (let turn = 1; turn <= turns; turn += 1) {
+      const entries = Array.from({ length: filesEach }, (_, number) => ({
+        kind: 'file',
+        name: String(number).padStart(6, '0'),
+        sha256: hashOf(Buffer.from(`${String(turn)} ${String(number)}`)),
+        sizeBytes: 4,
+        executable: false,
+      }));
+      snapshots.push(await stored(JSON.stringify({ version: 2, entries })));
+    }
+    await testing.write('team', (tx) => {
+      snapshots.forEach((snapshot, index) => {
+        tx.insert('workspace_changes', {
+          agent_id: 'ada',
+          turn_number: index + 1,
+          snapshot_before: snapshots[index - 1] ?? null,
+          snapshot_after: snapshot,
+          created_at_ms: Date.now(),
+        });
+      });
+      tx.run(`UPDATE agents SET turns = :turns, snapshot = :snapshot WHERE id = 'ada'`, {
+        turns,
+        snapshot: snapshots.at(-1) ?? '',
+      });
+    });
+  }
+
+  /** What a process takes to collect it: how much memory at most, and how much of the time its loop is not free. */
+  async function collected(): Promise<{ removed: number; maxRssKib: number; busy: number }> {
+    const child = startChild(collectMeasured, testing.root, 'team');
+    const line = await child.line();
+    await child.end();
+    return JSON.parse(line) as { removed: number; maxRssKib: number; busy: number };
+  }
+
+  test('is not held in memory, and keeps the process from nothing else', async () => {
+    await history(20);
+    const unused = await stored('unused');
+    await age();
+    const short = await collected();
+    await history(150);
+    await stored('unused');
+    await age();
+    const long = await collected();
+    expect([short.removed, long.removed, content.has(unused)]).toEqual([1, 1, false]);
+    // So many hashes in a map take 60 MB.
+    expect(long.maxRssKib / short.maxRssKib).toBeLessThan(1.5);
+    expect(long.busy).toBeLessThan(0.3);
   });
 });

@@ -41,8 +41,8 @@ test('of an agent that goes on for ever the newest logs are kept, and it is char
   const kept = Array.from({ length: keptLogs - 1 }, (_, index) => `${waits}.${index + 2}.log`);
   expect((await logs()).sort()).toEqual([...kept, `${last}.1.log`, `${other}.1.log`].sort());
   expect(await charged()).toEqual([
-    { owner: 'ada', kind: 'logs', bytes: 4 * keptLogs },
-    { owner: 'ben', kind: 'logs', bytes: 4 },
+    { owner: 'ada', kind: 'logs', bytes: 4096 * keptLogs },
+    { owner: 'ben', kind: 'logs', bytes: 4096 },
   ]);
 });
 

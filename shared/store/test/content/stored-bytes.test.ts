@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { collectContent, unreferencedMs } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
-import { storedBytesSql } from '@suzumio/store/projects/stored-bytes-migration';
+import { chargedBlocksSql, storedBytesSql } from '@suzumio/store/projects/stored-bytes-migration';
 import { storedByOwner } from '@suzumio/store/content/stored-bytes';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
@@ -29,6 +29,8 @@ const limited = (agent: Partial<StorageLimits['agent']>, project: Partial<Storag
     project: { ...defaultStorageLimits.project, ...project },
   },
 });
+
+const block = 4096;
 
 const put = (owner: string, text: string, kind: 'content' | 'snapshots' = 'content') =>
   testing.store('team', (store) => store.content.put(content, [Buffer.from(text)], { owner, kind }));
@@ -65,30 +67,39 @@ const collect = () =>
 describe('what is stored', () => {
   test('is charged to whoever stored it first, and counts for the project once', async () => {
     await start();
-    await put('ada', 'x'.repeat(1000));
-    await put('ben', 'x'.repeat(1000));
+    await put('ada', 'x'.repeat(5000));
+    await put('ben', 'x'.repeat(5000));
     await put('ben', 'y'.repeat(10), 'snapshots');
-    expect((await stored('ada')).files).toBe(1000);
-    expect((await stored('ben')).files).toBe(10);
-    expect((await stored()).files).toBe(1010);
+    expect((await stored('ada')).files).toBe(2 * block);
+    expect((await stored('ben')).files).toBe(block);
+    expect((await stored()).files).toBe(3 * block);
     expect(await kinds()).toEqual([
-      { owner: null, kind: 'content', bytes: 1000 },
-      { owner: null, kind: 'snapshots', bytes: 10 },
-      { owner: 'ada', kind: 'content', bytes: 1000 },
-      { owner: 'ben', kind: 'snapshots', bytes: 10 },
+      { owner: null, kind: 'content', bytes: 2 * block },
+      { owner: null, kind: 'snapshots', bytes: block },
+      { owner: 'ada', kind: 'content', bytes: 2 * block },
+      { owner: 'ben', kind: 'snapshots', bytes: block },
     ]);
   });
 
   test('counts before it is written down, and is written down when the project is closed', async () => {
-    await start(limited({ files: 1500 }));
-    await put('ada', 'x'.repeat(1000));
-    await expect(put('ada', 'y'.repeat(600))).rejects.toMatchObject({
+    await start(limited({ files: 3 * block - 1 }));
+    await put('ada', 'x'.repeat(block));
+    await expect(put('ada', 'y'.repeat(block + 1))).rejects.toMatchObject({
       code: 'quota-exceeded',
-      details: { of: 'ada', what: 'files', limitBytes: 1500 },
+      details: { of: 'ada', what: 'files', limitBytes: 3 * block - 1 },
     });
     await put('ben', 'y'.repeat(600));
     await testing.restart();
-    expect((await written()).files).toBe(1600);
+    expect((await written()).files).toBe(2 * block);
+  });
+
+  test('counts for what it takes of a disk: an agent may store only so many files, however small', async () => {
+    await start(limited({ files: 10 * block }));
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, number) => put('ada', String(number).padStart(4, '0'))),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(10);
+    await expect(put('ada', '')).rejects.toMatchObject({ code: 'quota-exceeded' });
   });
 
   test('is given back when it is collected', async () => {
@@ -190,10 +201,14 @@ describe('a project of an earlier version', () => {
     database.exec('DROP TABLE stored_bytes; DROP TABLE stored_content');
     // The step by itself: later ones have been taken.
     database.exec(storedBytesSql);
+    const charged = () => database.prepare('SELECT owner, kind, bytes FROM stored_bytes WHERE kind = ?').all('content');
+    expect(charged()).toEqual(['', 'ada'].map((owner) => ({ owner, kind: 'content', bytes: 9 })));
+    database.exec(chargedBlocksSql);
+    expect(charged()).toEqual(['', 'ada'].map((owner) => ({ owner, kind: 'content', bytes: block })));
     database.close();
     await testing.restart();
 
-    expect(await stored('ada')).toEqual({ rows: rows.rows, files: 9 });
+    expect(await stored('ada')).toEqual({ rows: rows.rows, files: block });
     await mkdir(join(testing.cell.directory.projectDir('team'), 'logs'), { recursive: true });
     const turn = await testing.write('team', (tx) => {
       tx.insert('turns', {
@@ -209,10 +224,9 @@ describe('a project of an earlier version', () => {
     await writeFile(join(testing.cell.directory.projectDir('team'), 'logs', `${turn}.1.log`), 'said');
     await age();
     expect(await collect()).toBe(0);
-    const size = JSON.stringify({ version: 1, entries }).length + 14;
     expect((await kinds()).filter(({ owner }) => owner === 'ben')).toEqual([
-      { owner: 'ben', kind: 'logs', bytes: 4 },
-      { owner: 'ben', kind: 'snapshots', bytes: size },
+      { owner: 'ben', kind: 'logs', bytes: block },
+      { owner: 'ben', kind: 'snapshots', bytes: 2 * block },
     ]);
   });
 });

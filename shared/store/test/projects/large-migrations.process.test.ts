@@ -16,7 +16,7 @@ afterEach(() => testing.close());
 
 const facts = `SELECT (SELECT user_version FROM pragma_user_version) AS version, (SELECT count(*) FROM messages) AS messages,
   (SELECT bytes >= 300 * ${String(manyMessages)} FROM stored_bytes WHERE owner = 'ada' AND kind = 'rows') AS charged`;
-const newest = { version: projectMigrations.length, messages: manyMessages, charged: 1 };
+const newest = { version: projectMigrations.at(-1)?.version, messages: manyMessages, charged: 1 };
 const rows = (wait: boolean) => testing.cell.stores.use('team', ({ reader }) => reader.all(facts), { wait });
 
 describe('a large database of an earlier version', () => {

@@ -193,7 +193,7 @@ describe('redacting an artifact', () => {
     await of.write(() => undefined);
     expect(charged()).toEqual([
       { kind: 'rows', bytes: 128 + 'keys.csv'.length + description.length },
-      { kind: 'uploads', bytes: 10_000 },
+      { kind: 'uploads', bytes: 12_288 },
     ]);
     await redactArtifact(of, id);
     expect(charged()).toEqual([{ kind: 'rows', bytes: 128 + 'keys.csv'.length }]);

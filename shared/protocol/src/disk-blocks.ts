@@ -1,0 +1,7 @@
+/** The smallest part of a disk that file systems commonly give to a file. */
+const blockBytes = 4_096;
+
+/** What a file or directory is counted as: whole blocks, and one at least, since its entry takes room as well. */
+export function inBlocks(sizeBytes: number): number {
+  return Math.max(1, Math.ceil(sizeBytes / blockBytes)) * blockBytes;
+}
