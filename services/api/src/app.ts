@@ -28,6 +28,7 @@ import { tokenRuns } from './operations/tokens.js';
 import { turnRuns } from './operations/turns.js';
 import { usageRuns } from './operations/usage.js';
 import { workspaceRuns } from './operations/workspaces.js';
+import { servePage } from './page.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
 import { recordRefusals, refuseOtherMethods } from './refusals.js';
@@ -101,7 +102,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(streamWhereAccepted);
   addRoutes((operation) => !isOpen(operation) && operation.upload === undefined);
-  app.use(refuseOtherMethods, notFoundHandler);
+  app.use(...servePage(publicUrl), refuseOtherMethods, notFoundHandler);
   app.use(recordRefusals(context));
   app.use(options.onError ?? problemHandler(context.logger));
   return app;

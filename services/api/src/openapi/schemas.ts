@@ -161,6 +161,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   SessionList: signIn.sessionListAnswer,
   SignInLink: signIn.signInLinkAnswer,
   WhoAmI: whoAmI,
+  MailCount: views.mailCount,
+  MailCounts: messages.mailCountsAnswer,
   AuditEntry: auditEntry,
   Audit: tokens.auditAnswer,
   Profile: profileView,
