@@ -29,7 +29,8 @@ const groups: readonly [title: string, kinds: readonly InboxItem['kind'][]][] = 
 
 /** What waits for the person, and what one item is about. */
 export function Inbox() {
-  const { item: chosen } = useParams<{ item?: string }>();
+  const { item: written } = useParams<{ item?: string }>();
+  const chosen = written === undefined ? undefined : decoded(written);
   const inbox = useInbox();
   const items = inbox.data?.items ?? [];
   const waiting = items.filter(({ kind }) => kind !== 'message').length;
@@ -70,11 +71,24 @@ export function Inbox() {
           })}
         </section>
         <section className="inbox-item" aria-label="What it is about">
-          {item ? <About item={item} key={item.id} /> : <Unchosen isKnown={chosen === undefined} isRead={inbox.data !== undefined} />}
+          {item ? (
+            <About item={item} key={item.id} />
+          ) : (
+            <Unchosen isKnown={chosen === undefined} isRead={inbox.data !== undefined} />
+          )}
         </section>
       </div>
     </div>
   );
+}
+
+/** A part of the address as it was meant; as it stands where it is written wrongly. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function Nothing() {
@@ -125,7 +139,10 @@ const limits = { tokens: 'tokens', usd: 'of money', turns: 'turns' } as const;
 function wordsFor(item: InboxItem): { title: string; text: string } {
   switch (item.kind) {
     case 'report':
-      return { title: `The report is submitted, version ${item.version}`, text: 'Read it, then approve it or ask for changes.' };
+      return {
+        title: `The report is submitted, version ${item.version}`,
+        text: 'Read it, then approve it or ask for changes.',
+      };
     case 'failure':
       return { title: `${item.agent} failed in turn ${item.turnNumber}`, text: item.message };
     case 'pause': {
@@ -133,7 +150,8 @@ function wordsFor(item: InboxItem): { title: string; text: string } {
       return { title: `${who} is paused`, text: item.pause.reason ?? `By ${item.pause.by}.` };
     }
     case 'budget': {
-      const shown = (value: number) => (item.limit === 'usd' ? dollars(value) : `${count(value)} ${limits[item.limit]}`);
+      const shown = (value: number) =>
+        item.limit === 'usd' ? dollars(value) : `${count(value)} ${limits[item.limit]}`;
       const whose = item.agent === null ? '' : ` of ${item.agent}`;
       return { title: `${shown(item.used)} of ${shown(item.max)} is used${whose}`, text: 'At the limit, turns stop.' };
     }
@@ -204,8 +222,8 @@ function Content({ item }: { item: InboxItem }) {
     case 'budget':
       return (
         <p className="about-lead">
-          {some(Math.round((item.used / item.max) * 100), 'percent', 'percent')} of it is used. At the limit no turn starts
-          until it is raised.
+          {some(Math.round((item.used / item.max) * 100), 'percent', 'percent')} of it is used. At the limit no turn
+          starts until it is raised.
         </p>
       );
   }

@@ -10,7 +10,12 @@ const mostChars = 20_000;
  * and links leave this page alone.
  */
 export function Markdown({ text }: { text: string }) {
-  const plain = <p className="plain">{visible(text.slice(0, mostChars))}{text.length > mostChars ? ' …' : ''}</p>;
+  const plain = (
+    <p className="plain">
+      {visible(text.slice(0, mostChars))}
+      {text.length > mostChars ? ' …' : ''}
+    </p>
+  );
   if (text.length > mostChars) return plain;
   return (
     <Unbroken instead={plain} key={text}>

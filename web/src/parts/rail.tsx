@@ -42,7 +42,17 @@ export function Rail({ live }: { live: Live }) {
   );
 }
 
-function Place({ href, icon, also, children }: { href: string; icon: IconName; also: RegExp; children: React.ReactNode }) {
+function Place({
+  href,
+  icon,
+  also,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  also: RegExp;
+  children: React.ReactNode;
+}) {
   const [location] = useLocation();
   const isHere = location === href || also.test(location);
   return (
@@ -107,7 +117,8 @@ function Fleet({ live }: { live: Live }): ReactElement {
   });
   const workers = (fleet.data?.items ?? []).filter(({ state }) => state === 'ready');
   const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
-  const words = project !== null || fleet.data === undefined ? '' : `, ${some(workers.length, 'worker')}, ${some(slots, 'slot')}`;
+  const words =
+    project !== null || fleet.data === undefined ? '' : `, ${some(workers.length, 'worker')}, ${some(slots, 'slot')}`;
   return (
     <p className="fleet">
       <span className={`fleet-dot fleet-${live.state}`} aria-hidden />

@@ -31,14 +31,19 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
   const first = Math.min(...all.map(({ startedAt }) => Date.parse(startedAt ?? '')), until);
   const from = Math.max(until - length, first);
   const shown = all.filter((turn) => endOf(clock)(turn) >= from);
-  const scale = (at: number) => leftPx + ((Math.max(at, from) - from) / Math.max(until - from, 1)) * (width - leftPx - 12);
+  const scale = (at: number) =>
+    leftPx + ((Math.max(at, from) - from) / Math.max(until - from, 1)) * (width - leftPx - 12);
   const lanes = agents.slice(0, mostLanes);
   const failed = all.filter(({ attempt }) => attempt > 1).length;
   return (
     <section className="lanes" aria-label="Turns">
       <header className="pane-head">
         <h2>
-          Turns <span className="pane-note">{project.turns.total}{failed > 0 ? `, ${some(failed, 'with more than one attempt', 'with more than one attempt')}` : ''}</span>
+          Turns{' '}
+          <span className="pane-note">
+            {project.turns.total}
+            {failed > 0 ? `, ${some(failed, 'with more than one attempt', 'with more than one attempt')}` : ''}
+          </span>
         </h2>
         <div className="switch" role="group" aria-label="How far back">
           {spans.map(([words, ms]) => (
@@ -48,10 +53,17 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
           ))}
         </div>
       </header>
-      {turns.error && turns.data === undefined ? <Failure error={turns.error} again={() => void turns.refetch()} /> : null}
+      {turns.error && turns.data === undefined ? (
+        <Failure error={turns.error} again={() => void turns.refetch()} />
+      ) : null}
       <div className="lanes-frame" ref={frame}>
         {width === 0 ? null : (
-          <svg width={width} height={lanes.length * rowPx + 26} role="img" aria-label={`${all.length} turns of ${lanes.length} agents`}>
+          <svg
+            width={width}
+            height={lanes.length * rowPx + 26}
+            role="img"
+            aria-label={`${all.length} turns of ${lanes.length} agents`}
+          >
             <Axis from={from} until={until} width={width} height={lanes.length * rowPx} scale={scale} />
             {lanes.map((agent, row) => (
               <Lane key={agent.id} agent={agent} row={row} width={width} />
@@ -121,7 +133,8 @@ function Axis({ from, until, width, height, scale }: AxisProps) {
   const step = steps.find((ms) => (until - from) / ms <= wanted) ?? 86_400_000;
   const offset = new Date(from).getTimezoneOffset() * 60_000;
   const ticks: number[] = [];
-  for (let at = Math.ceil((from - offset) / step) * step + offset; at < until && ticks.length < 50; at += step) ticks.push(at);
+  for (let at = Math.ceil((from - offset) / step) * step + offset; at < until && ticks.length < 50; at += step)
+    ticks.push(at);
   return (
     <g className="axis">
       <line x1={0} x2={width} y1={26} y2={26} className="lane-line" />

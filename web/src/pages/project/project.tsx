@@ -80,7 +80,12 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
       </div>
       <ul className="facts">
         <Fact>
-          <b>{atWork}</b> at work{next > 0 ? <>, <b>{next}</b> next</> : null}
+          <b>{atWork}</b> at work
+          {next > 0 ? (
+            <>
+              , <b>{next}</b> next
+            </>
+          ) : null}
         </Fact>
         <Fact>
           <b>{count(project.turns.total)}</b> {project.turns.total === 1 ? 'turn' : 'turns'}
@@ -94,7 +99,13 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
           {budget?.limit == null ? null : ` of ${dollars(budget.limit)}`}
         </Fact>
         <Fact>
-          {project.startedAt === null ? 'not started' : <>started <Ago at={project.startedAt} /> ago</>}
+          {project.startedAt === null ? (
+            'not started'
+          ) : (
+            <>
+              started <Ago at={project.startedAt} /> ago
+            </>
+          )}
         </Fact>
       </ul>
       <Tabs project={project.id} messages={project.messages} turns={project.turns.total} files={project.artifacts} />
@@ -145,7 +156,17 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
             : '';
   return (
     <section className="asks" aria-label="Waits for you">
-      <Mark kind={item.kind === 'report' ? 'report' : item.kind === 'failure' ? 'failed' : item.kind === 'budget' ? 'budget' : 'paused'} />
+      <Mark
+        kind={
+          item.kind === 'report'
+            ? 'report'
+            : item.kind === 'failure'
+              ? 'failed'
+              : item.kind === 'budget'
+                ? 'budget'
+                : 'paused'
+        }
+      />
       <p className="asks-words">
         <bdi>{words}</bdi> {others > 1 ? <span className="quiet">and {some(others - 1, 'more item')}</span> : null}
       </p>

@@ -1,4 +1,12 @@
-import { forceCollide, forceLink, forceManyBody, forceSimulation, forceX, forceY, type SimulationNodeDatum } from 'd3-force';
+import {
+  forceCollide,
+  forceLink,
+  forceManyBody,
+  forceSimulation,
+  forceX,
+  forceY,
+  type SimulationNodeDatum,
+} from 'd3-force';
 
 /** A place in the drawing. */
 export interface Spot {
@@ -32,11 +40,20 @@ export function layOut(ids: readonly string[], ways: readonly Way[]): Map<string
     .filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
     .map(({ from, to }) => ({ source: from, target: to }));
   forceSimulation(nodes)
-    .force('link', forceLink<Node, { source: string; target: string }>(links).id(({ id }) => id).distance(0.9).strength(0.12))
+    .force(
+      'link',
+      forceLink<Node, { source: string; target: string }>(links)
+        .id(({ id }) => id)
+        .distance(0.9)
+        .strength(0.12),
+    )
     .force('apart', forceManyBody<Node>().strength(-0.6))
     .force('room', forceCollide<Node>(0.42))
     .force('x', forceX<Node>(0).strength(0.05))
-    .force('y', forceY<Node>(({ id }) => (id === 'user' ? -1.6 : 0.1)).strength(({ id }) => (id === 'user' ? 0.4 : 0.08)))
+    .force(
+      'y',
+      forceY<Node>(({ id }) => (id === 'user' ? -1.6 : 0.1)).strength(({ id }) => (id === 'user' ? 0.4 : 0.08)),
+    )
     .stop()
     .tick(ticks);
   return inBox(nodes);

@@ -32,7 +32,10 @@ export function Team({ detail }: { detail: ProjectDetail }) {
     <section className="team" aria-label="Team">
       <header className="pane-head">
         <h2>
-          Team <span className="pane-note">{some(agents.length, 'agent')}, {some(project.messages, 'message')}</span>
+          Team{' '}
+          <span className="pane-note">
+            {some(agents.length, 'agent')}, {some(project.messages, 'message')}
+          </span>
         </h2>
         <div className="switch" role="group" aria-label="How it is shown">
           <button type="button" aria-pressed={!asTable} onClick={() => setAsTable(false)}>
@@ -43,7 +46,11 @@ export function Team({ detail }: { detail: ProjectDetail }) {
           </button>
         </div>
       </header>
-      {asTable || agents.length > mostDrawn ? <Table agents={agents} ways={ways} /> : <Graph agents={agents} ways={ways} />}
+      {asTable || agents.length > mostDrawn ? (
+        <Table agents={agents} ways={ways} />
+      ) : (
+        <Graph agents={agents} ways={ways} />
+      )}
     </section>
   );
 }
@@ -54,7 +61,13 @@ function membersOf(agents: readonly Agent[]): Member[] {
     ...agents.map((agent) => {
       const { mark, word } = stateOfAgent(agent);
       const waits = agent.unread > 0 && mark !== 'queued' ? `, ${agent.unread} unread` : '';
-      return { id: agent.id, name: nameOf(agent), role: agent.role === nameOf(agent) ? '' : agent.role, mark, word: `${word}${waits}` };
+      return {
+        id: agent.id,
+        name: nameOf(agent),
+        role: agent.role === nameOf(agent) ? '' : agent.role,
+        mark,
+        word: `${word}${waits}`,
+      };
     }),
   ];
 }
@@ -63,10 +76,16 @@ function Graph({ agents, ways }: { agents: readonly Agent[]; ways: readonly Mail
   const [width, frame] = useWidth();
   const members = membersOf(agents);
   const drawn = ways.filter(({ recipient, sender }) => recipient !== null && recipient !== sender);
-  const shape = JSON.stringify([members.map(({ id }) => id), drawn.map(({ sender, recipient }) => [sender, recipient])]);
+  const shape = JSON.stringify([
+    members.map(({ id }) => id),
+    drawn.map(({ sender, recipient }) => [sender, recipient]),
+  ]);
   const spots = useMemo(() => {
     const [ids, pairs] = JSON.parse(shape) as [string[], [string, string][]];
-    return layOut(ids, pairs.map(([from, to]) => ({ from, to })));
+    return layOut(
+      ids,
+      pairs.map(([from, to]) => ({ from, to })),
+    );
   }, [shape]);
   const isNarrow = width < 560;
   const height = Math.min(Math.max(260, agents.length * (isNarrow ? 78 : 62)), 460);
@@ -97,7 +116,18 @@ function Graph({ agents, ways }: { agents: readonly Agent[]; ways: readonly Mail
         <svg width={width} height={height} role="group" aria-label={`${agents.length} agents and their mail`}>
           <defs>
             {['plain', 'fresh'].map((kind) => (
-              <marker key={kind} id={`arrow-${kind}`} className={`arrow-${kind}`} viewBox="0 0 8 8" refX="6.5" refY="4" markerWidth="8" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto">
+              <marker
+                key={kind}
+                id={`arrow-${kind}`}
+                className={`arrow-${kind}`}
+                viewBox="0 0 8 8"
+                refX="6.5"
+                refY="4"
+                markerWidth="8"
+                markerHeight="8"
+                markerUnits="userSpaceOnUse"
+                orient="auto"
+              >
                 <path d="M0 .8 7.2 4 0 7.2Z" />
               </marker>
             ))}
@@ -141,7 +171,10 @@ function Pill({ member, at, narrow }: { member: Member; at: Placed; narrow: bool
       <rect x={left} y={top} width={at.width} height={pill.height} rx={8} />
       <svg x={left + 12} y={member.word === '' ? at.y - 8 : at.y - 8} width={16} height={16} overflow="visible">
         {member.mark === 'person' ? (
-          <path className="person" d="M8 2.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6ZM2.8 14c.3-3.2 2.3-4.6 5.2-4.6s4.9 1.4 5.2 4.6Z" />
+          <path
+            className="person"
+            d="M8 2.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6ZM2.8 14c.3-3.2 2.3-4.6 5.2-4.6s4.9 1.4 5.2 4.6Z"
+          />
         ) : (
           <Mark kind={member.mark} />
         )}
