@@ -53,9 +53,9 @@ async function open(session: Session, project: string | undefined, { print = fal
 
 /** Whether a browser of this machine took the address: the desktop's own command says so by its exit code. */
 function browserOpens(url: string): Promise<boolean> {
-  const [command, ...args] = process.platform === 'darwin' ? ['open', url] : ['xdg-open', url];
+  const command = process.platform === 'darwin' ? 'open' : 'xdg-open';
   return new Promise((resolve) => {
-    const child = spawn(command ?? '', args, { stdio: 'ignore' });
+    const child = spawn(command, [url], { stdio: 'ignore' });
     child.once('error', () => resolve(false));
     child.once('exit', (code) => resolve(code === 0));
   });

@@ -9,23 +9,17 @@ const restMs = 300;
 const rests = new Map<string, { again: boolean }>();
 
 /** Reads again what an event is about. */
-export function refresh(told: Told): void {
-  switch (told.kind) {
-    case 'event':
-      readAgain(keys.project(told.project));
-      readAgain(keys.inbox);
-      readAgain(keys.projects);
-      break;
-    case 'deleted':
-      readAgain(keys.inbox);
-      readAgain(keys.projects);
-      readAgain(keys.project(told.project));
-      break;
-    case 'reset':
-      void queries.invalidateQueries(told.project === undefined ? {} : { queryKey: keys.project(told.project) });
-      break;
-    default:
+export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void {
+  if (told.kind === 'reset') {
+    markOld(told.project === undefined ? undefined : keys.project(told.project));
+    return;
   }
+  for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
+}
+
+/** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
+function markOld(queryKey: QueryKey | undefined): void {
+  queries.invalidateQueries(queryKey === undefined ? {} : { queryKey }).catch(() => undefined);
 }
 
 /** At once, then at most every {@link restMs}: a burst of events is read once. */
@@ -38,7 +32,7 @@ function readAgain(queryKey: QueryKey): void {
   }
   const rest = { again: false };
   rests.set(key, rest);
-  void queries.invalidateQueries({ queryKey });
+  markOld(queryKey);
   setTimeout(() => {
     rests.delete(key);
     if (rest.again) readAgain(queryKey);

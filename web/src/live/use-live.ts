@@ -15,6 +15,7 @@ export function useLive(): Live {
   const [live, setLive] = useState<Live>({ state: 'live' });
   useEffect(() => {
     const hear = (told: Told) => {
+      if (told.kind === 'hello') return;
       if (told.kind !== 'state') {
         refresh(told);
         return;

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type FormEvent, useEffect } from 'react';
+import { type SubmitEvent, useEffect } from 'react';
 import { useLocation } from 'wouter';
 import { api, queries, wordsOf } from '../api.js';
 import { Copyable } from '../parts/copy.js';
@@ -35,13 +35,14 @@ function wantedPage(): string {
 /** How to sign in. */
 export function SignIn({ problem, enter }: { problem?: string | undefined; enter?: (code: string) => void }) {
   const [, navigate] = useLocation();
-  const open = (event: FormEvent<HTMLFormElement>) => {
+  const open = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const code = String(new FormData(event.currentTarget).get('link')).trim().split('#').at(-1) ?? '';
+    const link = new FormData(event.currentTarget).get('link');
+    const code = typeof link === 'string' ? (link.trim().split('#').at(-1) ?? '') : '';
     if (code === '') return;
     if (enter) enter(code);
     else {
-      history.replaceState(null, '', `${location.href.split('#')[0] ?? ''}`);
+      history.replaceState(null, '', location.pathname + location.search);
       const here = location.pathname + location.search;
       navigate(`/sign-in?to=${encodeURIComponent(here)}#${code}`);
     }

@@ -52,7 +52,7 @@ function safeAddress(address: string): string {
 /** Characters that are not seen, or that turn the order of others, as what they are. */
 export function visible(text: string): string {
   return text.replaceAll(
-    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g,
+    /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}]|(?!\p{Emoji_Component})\p{Cf}/gu,
     (character) => `‹${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
   );
 }

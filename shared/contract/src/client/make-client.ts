@@ -12,7 +12,7 @@ import { failureOf } from './failures.js';
 /** A server's address and token. Without a token, a page of that server is who is signed in in its browser. */
 export interface ApiAddress {
   readonly url: string;
-  readonly token?: string;
+  readonly token?: string | undefined;
 }
 
 /** An API with a transport of its own, which needs no token. */

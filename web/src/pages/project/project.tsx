@@ -14,7 +14,7 @@ import { useBudget, useProject } from './use-project.js';
 
 /** One project: what it is, and its pages. */
 export function Project() {
-  const { project: id = '' } = useParams<{ project: string }>();
+  const { project: id } = useParams<{ project: string }>();
   const project = useProject(id);
   if (project.data === undefined) {
     if (!project.error) return null;
