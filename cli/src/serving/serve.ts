@@ -38,8 +38,12 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   return undefined;
 }
 
-/** The page's address, which signs a browser in once; where it signs nobody in, why not. */
-async function pageOf({ url, cell }: Stack): Promise<string> {
+/**
+ * The page's address. On a terminal it signs a browser in, once; what else reads the output may keep it. Where nobody can
+ * sign in, why not.
+ */
+async function pageOf({ context }: Session, { url, cell, open }: Stack): Promise<string> {
+  if (!context.out.isTerminal && !open) return `${url}   (suzumio open signs you in)`;
   try {
     const link = await createApiClient({ url, token: cell.directory.adminToken() }).createSignInLink({ body: {} });
     return link.expiresAt === null ? link.url : `${link.url}   (signs you in, once, within ten minutes)`;
@@ -52,7 +56,7 @@ async function pageOf({ url, cell }: Stack): Promise<string> {
 /** Where things are, whether turns can run, and what may come next. */
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
-  say(session, `page:    ${await pageOf(stack)}`);
+  say(session, `page:    ${await pageOf(session, stack)}`);
   say(session, `data:    ${session.root}`);
   say(session, `token:   ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:     ${stack.logFile}`);
