@@ -10,9 +10,9 @@ const transform = {
   ],
 };
 
-const suites = ['<rootDir>/{shared/*,runner,cli,sdk}/test/', '<rootDir>/services/*/test/', '<rootDir>/test/'];
+const suites = ['<rootDir>/{shared/*,runner,cli,sdk,web}/test/', '<rootDir>/services/*/test/', '<rootDir>/test/'];
 
-/** A suite's name says what it needs: `x.test.ts` little and soon over, `x.container.test.ts` a Docker engine. */
+/** A suite's name says what it needs: `x.test.ts` little and soon over, `x.browser.test.ts` a browser. */
 const project = (kind, file) => ({
   displayName: kind,
   testMatch: suites.map((directory) => `${directory}**/${file}`),
@@ -38,9 +38,10 @@ export default {
   // Says that something hangs, not that the machine is busy. A wait that hangs ends before it: test/support/poll.ts.
   testTimeout: 300_000,
   projects: [
-    project('unit', '!(*.slow|*.process|*.container).test.ts'),
+    project('unit', '!(*.slow|*.process|*.container|*.browser).test.ts'),
     project('slow', '*.slow.test.ts'),
     project('process', '*.process.test.ts'),
     project('container', '*.container.test.ts'),
+    project('browser', '*.browser.test.ts'),
   ],
 };

@@ -18,6 +18,7 @@ import { registerPolicy } from './commands/policy.js';
 import { registerProfiles } from './commands/profiles.js';
 import { registerRecords } from './commands/records.js';
 import { registerServing } from './commands/serving.js';
+import { registerSignIn } from './commands/sign-in.js';
 import { registerStatus } from './commands/status.js';
 import { registerTeams } from './commands/teams.js';
 import { registerTokens } from './commands/tokens.js';
@@ -105,7 +106,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerWorkspace, registerGit, registerRecords],
-  ['Access', registerTokens],
+  ['Access', registerSignIn, registerTokens],
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];
 

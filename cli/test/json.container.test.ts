@@ -12,6 +12,8 @@ import {
 } from '@suzumio/contract/operations/projects';
 import { assignedTask } from '@suzumio/contract/operations/tasks';
 import { cancelAnswer } from '@suzumio/contract/operations/turns';
+import { sessionView } from '@suzumio/contract/model/session';
+import { signInLinkAnswer } from '@suzumio/contract/operations/sign-in';
 import { whyAnswer } from '@suzumio/contract/model/why';
 import { workerView } from '@suzumio/contract/operations/service';
 import * as views from '@suzumio/contract/model/views';
@@ -77,6 +79,8 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ],
   ['verify newsroom', z.strictObject({ projects: z.array(verdict), catalog: z.array(z.unknown()) })],
   ['doctor --port 0', z.array(finding)],
+  ['open newsroom --print', signInLinkAnswer],
+  ['sessions list', z.array(sessionView)],
   ['agents stop busy editor', agentAnswer],
   ['agents start busy editor', agentAnswer],
   ['agents retry busy checker', retryAnswer],

@@ -1,12 +1,13 @@
 import process from 'node:process';
 import { run } from './steps.mjs';
 
-/** Compiles every package and bundles the runner, the SDK and the command; only what changed. */
+/** Compiles every package and bundles the runner, the SDK, the command and the page; only what changed. */
 export async function build() {
   await run('tsc', ['--build']);
   await run(process.execPath, ['scripts/bundle-runner.mjs']);
   await run(process.execPath, ['scripts/bundle-sdk.mjs']);
   await run(process.execPath, ['scripts/bundle-cli.mjs']);
+  await run(process.execPath, ['scripts/bundle-web.mjs']);
 }
 
 /**
@@ -18,6 +19,7 @@ export const staticChecks = {
     command: ['tsc', '--project', 'tsconfig.test.json'],
     cache: ['--incremental', '--tsBuildInfoFile', '.cache/test.tsbuildinfo'],
   },
+  'Types of the page': { command: ['tsc', '--project', 'web'], cache: [] },
   'Dependencies between packages': {
     command: ['depcruise', '--config', '.dependency-cruiser.cjs', '.'],
     cache: ['--cache', '.cache/depcruise', '--cache-strategy', 'content'],

@@ -2,6 +2,7 @@ import process from 'node:process';
 import { composeByHand, composeCommand } from './compose.mjs';
 import { canInstall, install, installProgram } from './debian.mjs';
 import { engineAnswers, startEngine } from './docker.mjs';
+import { browser } from './browser.mjs';
 import { capture, which } from './steps.mjs';
 
 /** What the tests need besides Node: how to see it, how to get it by ourselves, how to get it by hand. */
@@ -75,6 +76,13 @@ const requirements = [
       if (!(await which('docker')) || !(await which('dockerd'))) await install('docker.io');
       await startEngine();
     },
+  },
+  {
+    name: 'chromium',
+    title: 'Chromium, for the page',
+    byHand: 'install it (Debian: apt-get install chromium; elsewhere: npx playwright-core install chromium)',
+    present: async () => (await browser()) !== undefined,
+    provide: () => install('--no-install-recommends', 'chromium', 'fonts-dejavu-core'),
   },
   {
     name: 'compose',

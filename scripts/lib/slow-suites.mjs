@@ -5,7 +5,7 @@ const most = 10;
 /** Names the suites that take longer than their name says. A busy machine makes suites slow: this fails nothing. */
 export function tellSlow(suites) {
   const slow = suites
-    .filter(({ path, durationMs }) => durationMs > slowMs && !/\.(slow|process|container)\.test/.test(path))
+    .filter(({ path, durationMs }) => durationMs > slowMs && !/\.(slow|process|container|browser)\.test/.test(path))
     .sort((one, other) => other.durationMs - one.durationMs)
     .slice(0, most);
   if (slow.length === 0) return;

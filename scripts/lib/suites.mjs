@@ -17,7 +17,7 @@ export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
  * @param options.args what Jest gets on its command line, too
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
- * @param options.number which ports the suites take, 0 to 2, where Jest runs more than once side by side
+ * @param options.number which ports the suites take, 0 to 3, where Jest runs more than once side by side
  * @param options.quiet keeps what Jest prints for the result
  * @param options.signal ends the run
  * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed); each

@@ -26,6 +26,7 @@ const lanes = [
     quiet: true,
     number: 1,
   },
+  { heading: 'Suites that start a browser', kinds: ['browser'], workers: 1, budget: 180, quiet: true, number: 3 },
   { heading: 'Other suites', kinds: ['unit', 'slow'], workers: processors, budget: 300, quiet: true, number: 2 },
 ];
 

@@ -8,9 +8,9 @@ const end = 32_000;
 
 /**
  * Suites run side by side, and a port is free until its server is up, a second or more later.
- * So each of Jest's processes takes ports of a part of its own, and none twice. `npm test` runs Jest three times side by side.
+ * So each of Jest's processes takes ports of a part of its own, and none twice. `npm test` runs Jest four times side by side.
  */
-const runs = 3;
+const runs = 4;
 const workers = 8;
 const portsOfPart = Math.floor((end - first) / (runs * workers));
 const { JEST_WORKER_ID = '0', SUZUMIO_TEST_RUN = '0' } = process.env;

@@ -2,7 +2,7 @@ import { afterAll, expect } from '@jest/globals';
 
 // A suite's name says what it starts. Jest runs this before each, and what its name does not say is refused.
 
-type Kind = 'unit' | 'slow' | 'process' | 'container';
+type Kind = 'unit' | 'slow' | 'process' | 'container' | 'browser';
 declare const suiteKind: Kind;
 
 /** Node's own modules outlive a suite: they are changed once, and ask the suite that runs. */
@@ -18,7 +18,7 @@ const refused = new Set<string>();
 
 /** Fails the suite at its end, too: what is under test may take the refusal for a failure of its own to handle. */
 function refuse(need: 'process' | 'container', what: string): void {
-  if (suiteKind === 'container' || suiteKind === need) return;
+  if (suiteKind === 'container' || suiteKind === 'browser' || suiteKind === need) return;
   const { testPath = '' } = expect.getState();
   const sentence = `${testPath} ${what}: rename it to *.${need}.test.ts, which npm run check leaves to npm test.`;
   refused.add(sentence);

@@ -1,4 +1,5 @@
 import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
+import type { SessionView } from '@suzumio/contract/model/session';
 import type { Session } from '../session.js';
 import { dayAndTime } from './format.js';
 import { table } from './table.js';
@@ -22,6 +23,22 @@ export function tokenTable(tokens: readonly TokenView[], { context }: Session): 
 function whose({ project, agents }: TokenView): string {
   if (agents !== null) return `${project ?? ''} (${agents.join(', ')})`;
   return project ?? 'all';
+}
+
+export function sessionTable(sessions: readonly SessionView[], { context }: Session): string[] {
+  return table(
+    ['SESSION', 'TOKEN', 'SIGNED IN', 'LAST USED', 'ENDS', 'FROM', 'BROWSER'],
+    sessions.map((session) => [
+      session.id,
+      session.token,
+      dayAndTime(session.createdAt, context),
+      dayAndTime(session.seenAt, context),
+      dayAndTime(session.expiresAt, context),
+      session.address,
+      session.agent,
+    ]),
+    context.out,
+  );
 }
 
 export function auditTable(entries: readonly AuditEntry[], { context }: Session): string[] {

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configDefaults } from '@suzumio/core/config/defaults';
 import { checkDocker } from '@suzumio/turn-worker';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { hostPolicy } from '../host-policy.js';
+import { createApiClient } from '../reach/api-client.js';
 import { openWarning } from '../render/open-warning.js';
 import { accessFor } from './access.js';
 import { type Stack, startStack } from './stack.js';
@@ -36,9 +38,25 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
   return undefined;
 }
 
+/**
+ * The page's address. On a terminal it signs a browser in, once; what else reads the output may keep it. Where nobody can
+ * sign in, why not.
+ */
+async function pageOf({ context }: Session, { url, cell, open }: Stack): Promise<string> {
+  if (!context.out.isTerminal && !open) return `${url}   (suzumio open signs you in)`;
+  try {
+    const link = await createApiClient({ url, token: cell.directory.adminToken() }).createSignInLink({ body: {} });
+    return link.expiresAt === null ? link.url : `${link.url}   (signs you in, once, within ten minutes)`;
+  } catch (error) {
+    if (isSuzumioError(error)) return error.message;
+    throw error;
+  }
+}
+
 /** Where things are, whether turns can run, and what may come next. */
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
+  say(session, `page:    ${await pageOf(session, stack)}`);
   say(session, `data:    ${session.root}`);
   say(session, `token:   ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:     ${stack.logFile}`);

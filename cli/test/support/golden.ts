@@ -145,6 +145,7 @@ export function normalised(
       .replaceAll(/(?!2026-11-21 20:14)\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<day, time of day->')
       .replaceAll(fresh ? /(?<!\d)\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
       .replaceAll(/^(suz_)?[\w-]{40,}$/gm, '<secret>')
+      .replaceAll(/#szm_[\w-]{43}/g, '#<code>')
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
       .replaceAll(/(engine ).+/g, '$1<version>')
       .replaceAll(/^(.*ok +.*git +)\d[\d.]+.*$/gm, '$1<version>')

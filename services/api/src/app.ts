@@ -23,10 +23,12 @@ import { serviceRuns } from './operations/service.js';
 import { sharedRepositoryRuns } from './operations/shared-repository.js';
 import { taskRuns } from './operations/tasks.js';
 import { teamRuns } from './operations/teams.js';
+import { signInRuns } from './operations/sign-in.js';
 import { tokenRuns } from './operations/tokens.js';
 import { turnRuns } from './operations/turns.js';
 import { usageRuns } from './operations/usage.js';
 import { workspaceRuns } from './operations/workspaces.js';
+import { servePage } from './page.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
 import { recordRefusals, refuseOtherMethods } from './refusals.js';
@@ -74,6 +76,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...profileRuns,
     ...teamRuns,
     ...tokenRuns,
+    ...signInRuns({ open, publicUrl, failures }),
     ...serviceRuns({ open, publicUrl }),
   };
   const app = express();
@@ -87,14 +90,19 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   app.disable('etag');
   app.use(securityHeaders, refuseForeignRequests(options), allowOrigins(options.allowedOrigins ?? []));
   addRoutes(isOpen);
-  app.use('/api', authenticate(context.cell.catalog, { withoutToken, failures }), limitRates(rateLimits), authorize);
+  app.use(
+    '/api',
+    authenticate(context.cell.catalog, { withoutToken, failures, publicUrl }),
+    limitRates(rateLimits),
+    authorize,
+  );
   app.use('/api', keepDiskReserve(context.cell.disk));
   // Uploads first: their bodies are not JSON.
   addRoutes(({ upload }) => upload !== undefined);
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(streamWhereAccepted);
   addRoutes((operation) => !isOpen(operation) && operation.upload === undefined);
-  app.use(refuseOtherMethods, notFoundHandler);
+  app.use(...servePage(publicUrl), refuseOtherMethods, notFoundHandler);
   app.use(recordRefusals(context));
   app.use(options.onError ?? problemHandler(context.logger));
   return app;

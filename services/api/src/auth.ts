@@ -1,15 +1,18 @@
-import type { RequestHandler, Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/contract/model/access-token';
 import type { ApiIdentity, ApiTokens } from '@suzumio/store/cell/api-tokens';
 import type { Catalog } from '@suzumio/store/cell/catalog';
 import { defaultScope, type Operation, scopeOf } from '@suzumio/contract/operations/operation';
+import { browserPlace, isOwnPage } from './browser-place.js';
 import { operationFor } from './operations-at.js';
 import type { RateLimiter } from './rate-limiter.js';
+import { sessionSecret } from './session-cookie.js';
 
 /** The identity of requests where no token is required. */
 export const anybody: ApiIdentity = {
   tokenId: null,
+  sessionId: null,
   name: anonymousActor,
   scope: 'admin',
   project: null,
@@ -24,21 +27,27 @@ export interface AuthenticationOptions {
   withoutToken: ApiIdentity | undefined;
   /** Limits how often an address may fail to authenticate. */
   failures: RateLimiter;
+  /** The server's public address. */
+  publicUrl: string | undefined;
 }
 
 /**
  * Refuses requests without a valid token. An address that failed too often has to wait; valid tokens from there still
  * pass, since others may share the address, and 256 bits cannot be guessed.
  */
-export function authenticate(catalog: Catalog, { withoutToken, failures }: AuthenticationOptions): RequestHandler {
+export function authenticate(catalog: Catalog, options: AuthenticationOptions): RequestHandler {
+  const { withoutToken, failures, publicUrl } = options;
   return async (request, response, next) => {
     const { authorization } = request.headers;
-    const identity = authorization === undefined ? withoutToken : holderOf(authorization, catalog);
+    const shown =
+      authorization === undefined ? browserOf(request, catalog, publicUrl) : holderOf(authorization, catalog);
+    const identity = shown ?? (authorization === undefined ? withoutToken : undefined);
     if (!identity) {
       await failures.count(request.socket.remoteAddress ?? '');
       throw new SuzumioError('unauthenticated', authorization === undefined ? tokenMissing : tokenNotGood);
     }
     identities(response).identity = identity;
+    if (identity.sessionId !== null) await catalog.sessions.seen(identity.sessionId);
     next();
   };
 }
@@ -49,8 +58,8 @@ export function authenticate(catalog: Catalog, { withoutToken, failures }: Authe
  * @throws SuzumioError `unauthenticated` when the request's token was revoked or has expired since
  */
 export function requireStillGood(tokens: ApiTokens, response: Response): void {
-  const { tokenId } = identityOf(response);
-  if (tokenId !== null && !tokens.stillGood(tokenId)) throw tokenEnded();
+  const { tokenId, sessionId } = identityOf(response);
+  if (tokenId !== null && !tokens.stillGood(tokenId, sessionId)) throw tokenEnded();
 }
 
 export function tokenEnded(): SuzumioError {
@@ -107,6 +116,21 @@ export function identityIfKnown(response: Response): ApiIdentity | undefined {
 function holderOf(authorization: string, catalog: Catalog): ApiIdentity | undefined {
   const secret = /^Bearer +([\x21-\x7e]{1,500}) *$/i.exec(authorization)?.[1];
   return secret === undefined ? undefined : catalog.tokens.identify(secret);
+}
+
+/**
+ * Who is signed in in the browser that sent a request; undefined where nobody is.
+ *
+ * @throws SuzumioError `foreign-origin` where a page of another origin sent it
+ */
+function browserOf(request: Request, catalog: Catalog, publicUrl: string | undefined): ApiIdentity | undefined {
+  const place = browserPlace(request.headers, publicUrl);
+  const secret = place && sessionSecret(request, place);
+  if (place === undefined || secret === undefined) return undefined;
+  if (!isOwnPage(request.method, request.headers, place)) {
+    throw new SuzumioError('foreign-origin', 'A session opens what its own page asks for, and nothing to other pages.');
+  }
+  return catalog.sessions.identify(secret);
 }
 
 function identities(response: Response): { identity?: ApiIdentity } {

@@ -4,10 +4,13 @@ import { maxRequestBytes } from '@suzumio/contract/operations/request';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 
+/** Reads a JSON body. */
+export const readJson: RequestHandler = express.json({ limit: maxRequestBytes });
+
 /** Reads JSON bodies. Refuses other media types, and requests whose token ended while the body arrived. */
 export function readBodies(tokens: ApiTokens): RequestHandler[] {
   return [
-    express.json({ limit: maxRequestBytes }),
+    readJson,
     (request, response, next) => {
       if (hasBody(request)) {
         if (request.body === undefined) {

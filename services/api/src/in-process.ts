@@ -36,6 +36,7 @@ export interface InProcessApi extends OwnApi {
 const kept: ReadonlySet<string> = new Set<keyof Operations>([
   'createToken',
   'revokeToken',
+  'endSession',
   'createProfile',
   'updateProfile',
   'retireProfile',
@@ -45,7 +46,14 @@ const kept: ReadonlySet<string> = new Set<keyof Operations>([
 ]);
 
 /** File permissions are the access control here. */
-const owner: ApiIdentity = { tokenId: null, name: 'user', scope: 'admin', project: null, agents: null };
+const owner: ApiIdentity = {
+  tokenId: null,
+  sessionId: null,
+  name: 'user',
+  scope: 'admin',
+  project: null,
+  agents: null,
+};
 
 /**
  * The API of a data directory that no server has to serve. The directory is opened by the first request, for reading:

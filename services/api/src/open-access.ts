@@ -6,17 +6,17 @@ const lookEveryMs = 1_000;
 
 /** Long-running answers, which end when the token that they are sent for does. */
 export class OpenAccess {
-  readonly #open = new Map<AbortController, string>();
+  readonly #open = new Map<AbortController, { tokenId: string; sessionId: string | null }>();
   #timer: NodeJS.Timeout | undefined;
 
   constructor(private readonly tokens: ApiTokens) {}
 
-  /** Aborted soon after the token of a request is revoked or expires; its reason is the error to answer with. */
+  /** Aborted soon after the token of a request, or its session, has ended; its reason is the error to answer with. */
   of(response: Response): AbortSignal {
     const access = new AbortController();
-    const { tokenId } = identityOf(response);
+    const { tokenId, sessionId } = identityOf(response);
     if (tokenId !== null && !response.closed) {
-      this.#open.set(access, tokenId);
+      this.#open.set(access, { tokenId, sessionId });
       this.#timer ??= setInterval(() => this.#look(), lookEveryMs);
       response.once('close', () => this.#forget(access));
     }
@@ -24,9 +24,12 @@ export class OpenAccess {
   }
 
   #look(): void {
-    const good = new Map([...new Set(this.#open.values())].map((id) => [id, this.tokens.stillGood(id)]));
-    for (const [access, tokenId] of this.#open) {
-      if (good.get(tokenId)) continue;
+    const looked = new Map<string, boolean>();
+    for (const [access, { tokenId, sessionId }] of this.#open) {
+      const key = `${tokenId} ${sessionId ?? ''}`;
+      const good = looked.get(key) ?? this.tokens.stillGood(tokenId, sessionId);
+      looked.set(key, good);
+      if (good) continue;
       this.#forget(access);
       access.abort(tokenEnded());
     }

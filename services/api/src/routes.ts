@@ -1,6 +1,7 @@
 import type { Express } from 'express';
-import type { JsonOf, Operation, OperationShape } from '@suzumio/contract/operations/operation';
+import { isOpen, type JsonOf, type Operation, type OperationShape } from '@suzumio/contract/operations/operation';
 import { identityOf, requireWholeCell } from './auth.js';
+import { readJson } from './body.js';
 import { Call } from './call.js';
 import type { ApiContext } from './context.js';
 import { refuseForgedMail } from './operations/mail.js';
@@ -21,7 +22,9 @@ export type AnyRun = (call: Call<Operation>) => unknown;
 /** Adds the route of an operation. */
 export function addRoute(app: Express, context: ApiContext, operation: Operation, run: AnyRun): void {
   const usual = Math.min(...Object.keys(operation.answers).map(Number));
-  app[operation.method](operation.path, async (request, response) => {
+  // Those that need no token come before what reads the bodies of all others.
+  const before = isOpen(operation) && operation.body !== undefined ? [readJson] : [];
+  app[operation.method](operation.path, ...before, async (request, response) => {
     if (operation.wholeCell) requireWholeCell(identityOf(response));
     refuseForgedMail(operation, request.body);
     const answer = await run(new Call(operation, context, request, response));

@@ -6,6 +6,7 @@ import { inboxItem } from '@suzumio/contract/model/inbox';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
+import { sessionView, whoAmI } from '@suzumio/contract/model/session';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
@@ -24,6 +25,7 @@ import * as projects from '@suzumio/contract/operations/projects';
 import * as request from '@suzumio/contract/operations/request';
 import * as service from '@suzumio/contract/operations/service';
 import * as sharedRepository from '@suzumio/contract/operations/shared-repository';
+import * as signIn from '@suzumio/contract/operations/sign-in';
 import * as tasks from '@suzumio/contract/operations/tasks';
 import * as teams from '@suzumio/contract/operations/teams';
 import * as tokens from '@suzumio/contract/operations/tokens';
@@ -53,6 +55,8 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   Pause: pauses.pauseRequest,
   ChangeBudget: usage.budgetRequest,
   CreateToken: tokens.createTokenRequest,
+  CreateSignInLink: signIn.createSignInLinkRequest,
+  CreateSession: signIn.createSessionRequest,
   CreateProfile: profiles.createProfileRequest,
   UpdateProfile: profiles.updateProfileRequest,
   SendToProfile: profiles.profileMessageRequest,
@@ -152,6 +156,13 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   TokenAnswer: tokens.tokenAnswer,
   TokenList: tokens.tokenListAnswer,
   CreatedToken: tokens.createdTokenAnswer,
+  Session: sessionView,
+  SessionAnswer: signIn.sessionAnswer,
+  SessionList: signIn.sessionListAnswer,
+  SignInLink: signIn.signInLinkAnswer,
+  WhoAmI: whoAmI,
+  MailCount: views.mailCount,
+  MailCounts: messages.mailCountsAnswer,
   AuditEntry: auditEntry,
   Audit: tokens.auditAnswer,
   Profile: profileView,
@@ -180,6 +191,7 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   thread: { description: "The thread's id, or the id or number of a message in it.", schema: z.string() },
   artifact: { description: "The artifact's id.", schema: z.string() },
   token: { description: "The token's name.", schema: z.string() },
+  session: { description: "The session's id.", schema: z.string() },
   profile: { description: "The profile's nickname or id.", schema: z.string() },
   team: { description: "The team's name.", schema: z.string() },
 };

@@ -5,6 +5,7 @@ import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { agentRow } from '@suzumio/store/rows';
 import { broadcast } from '@suzumio/store/mail/broadcast';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
+import { mailCounts } from '@suzumio/store/mail/mail-counts';
 import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import type { EventHub } from '../events/event-hub.js';
@@ -36,6 +37,8 @@ export const messageRuns = (hub: EventHub, access: OpenAccess): Runs<typeof mess
     }),
 
   broadcast: (call) => call.write((tx) => ({ ...broadcast(tx, { ...call.body, sender: USER_ID, actor: call.actor }) })),
+
+  countMail: (call) => call.read((reader) => ({ items: mailCounts(reader) })),
 
   getMessage: (call) => call.read((reader) => readMessageDetail(reader, call.params.message)),
 

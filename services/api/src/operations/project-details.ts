@@ -36,6 +36,7 @@ export async function withDetails(
   context: ApiContext,
   response: Response,
   listed: readonly ListedProject[],
+  include: 'counts' | 'detail',
 ): Promise<{ items: ProjectListAnswer['items']; last: ListedProject | undefined }> {
   const items: ProjectListAnswer['items'] = [];
   let last: ListedProject | undefined;
@@ -44,9 +45,12 @@ export async function withDetails(
     if (bytes >= pageBytes || response.closed) break;
     last = project;
     try {
-      const detail = await withProject(context, response, project.id, (store) => detailOf(context, store));
-      bytes += Buffer.byteLength(JSON.stringify(detail));
-      items.push({ id: project.id, status: detail.project.status, labels: project.labels, detail });
+      const read = await withProject(context, response, project.id, (store) =>
+        include === 'counts' ? { counts: store.snapshot(readProject) } : { detail: detailOf(context, store) },
+      );
+      bytes += Buffer.byteLength(JSON.stringify(read));
+      const { status } = 'counts' in read ? read.counts : read.detail.project;
+      items.push({ id: project.id, status, labels: project.labels, ...read });
     } catch (error) {
       if (isBrokenProject(error)) {
         items.push({

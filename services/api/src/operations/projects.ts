@@ -25,7 +25,7 @@ export const projectRuns: Runs<typeof projects> = {
     const backwards = isBackwards(page, false);
     const turned = backwards !== (page.order === 'desc');
     const listed = turned ? part.items.toReversed() : part.items;
-    const { items, last } = await withDetails(context, response, listed);
+    const { items, last } = await withDetails(context, response, listed, include);
     const end =
       last === undefined || last === listed.at(-1) ? {} : { [backwards ? 'previous' : 'next']: placeOfProject(last) };
     return { ...shownPlaces({ ...part, ...end }), items: turned ? items.reverse() : items };

@@ -27,6 +27,7 @@ import { refusal } from '../support/refusal.js';
 import { contradiction } from '../../../../test/support/emitted.js';
 import { routesOf } from '../support/routes.js';
 import { leaveFiles, publish } from '../support/play.js';
+import { linkFor } from '../support/sign-in.js';
 import { openStream } from '../support/sse-client.js';
 
 let world: ContractWorld;
@@ -35,6 +36,9 @@ beforeAll(async () => {
   world = await contractWorld();
 });
 afterAll(() => world.close());
+
+/** Where a browser of another machine reaches this server, without TLS. */
+const elsewhere = { host: 'away.example', origin: 'http://away.example' };
 
 const mail = { recipient: 'ben', body: 'Hello.' };
 const file = (extra = '') => contractYaml(`posted-${String(++made)}`) + extra;
@@ -61,6 +65,8 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   changeBudget: () => ({ turns: 50 }),
   uploadArtifact: () => Buffer.from('a,b\n'),
   ...profileBodies,
+  createSignInLink: () => ({ path: '/p/team' }),
+  createSession: () => ({ code: 'nothing' }),
   createToken: () => ({ name: `token-${String(++made)}`, scope: 'read', project: 'team', expires: '30d' }),
 };
 
@@ -101,18 +107,25 @@ function requestOf({ id, upload }: Operation): Sample {
     ...(body === undefined ? {} : { body }),
     ...(query === undefined ? {} : { query }),
     ...(upload ? { headers: { 'content-type': upload.media } } : {}),
+    ...(id === 'createSession' ? { headers: { origin: world.api.url } } : {}),
   };
 }
+
+/** What some operations take that nothing else is tried with. */
+const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
+  redactArtifact: async () => ({ artifact: await secretFile() }),
+  getSharedBundle: async () => ({ project: await projectWithPush() }),
+  signOut: () => world.signIn(),
+  endSession: async () => ({ session: (await world.signIn()).session }),
+  createSession: async () => {
+    return { body: { code: (await linkFor(world.api)).url.split('#')[1] } };
+  },
+};
 
 /** What makes an operation succeed. */
 async function sampleOf(operation: Operation): Promise<Sample> {
   const state = states[operation.id];
-  const own =
-    operation.id === 'redactArtifact'
-      ? { artifact: await secretFile() }
-      : operation.id === 'getSharedBundle'
-        ? { project: await projectWithPush() }
-        : {};
+  const own = (await ownSamples[operation.id]?.()) ?? {};
   return { ...requestOf(operation), ...own, ...(state ? { project: await world.project(state) } : {}) };
 }
 
@@ -374,6 +387,18 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   },
   'createToken project-unknown': () => post('createToken', { name: 'ben', scope: 'read', project: 'nothing' }),
   'revokeToken token-unknown': () => world.call(operationCalled('revokeToken'), { of: 'nobody' }),
+  'createSignInLink sign-in-insecure': () => world.call(operationCalled('createSignInLink'), { headers: elsewhere }),
+  'createSession sign-in-insecure': () => post('createSession', { code: 'nothing' }, elsewhere),
+  'createSession sign-in-link-ended': () => post('createSession', { code: 'nothing' }, { origin: world.api.url }),
+  'createSession rate-limited': async () => {
+    const here = { host: '127.0.0.1:1', origin: 'http://127.0.0.1:1' };
+    const guess = () =>
+      world.callLimited(operationCalled('createSession'), { body: { code: 'nothing' }, headers: here });
+    const answers = await Promise.all(Array.from({ length: 100 }, guess));
+    return answers.find(({ status }) => status === 429) ?? guess();
+  },
+  'signOut session-unknown': () => world.call(operationCalled('signOut')),
+  'endSession session-unknown': () => world.call(operationCalled('endSession'), { session: 'ses_1' }),
   'changeBudget budget-refused': async () =>
     world.call(operationCalled('changeBudget'), { project: await world.thinking(), body: { usd: 5 } }),
   'getWorkspaceFile agent-unknown': () =>
@@ -453,14 +478,23 @@ describe('refusing as described', () => {
   test('every write store-busy, while something else holds the databases', async () => {
     const writing = allOperations.filter((operation) => refusalsOf(operation).includes('store-busy'));
     const answers = await world.whileBusy(() =>
-      Promise.all(writing.map((operation) => world.call(operation, requestOf(operation)))),
+      Promise.all(
+        writing.map((operation) =>
+          world.call(operation, operation.id === 'signOut' ? world.session : requestOf(operation)),
+        ),
+      ),
     );
     const codes = answers.map((answer, index) => [writing[index]?.id, refusal(answer).code]);
     expect(codes).toEqual(writing.map(({ id }) => [id, 'store-busy']));
   });
 
   test('nothing that is open needs a token', () => {
-    expect(allOperations.filter(isOpen).map(({ path }) => path)).toEqual(['/health', '/openapi.json', '/docs']);
+    expect(allOperations.filter(isOpen).map(({ path }) => path)).toEqual([
+      '/api/session',
+      '/health',
+      '/openapi.json',
+      '/docs',
+    ]);
   });
 });
 
@@ -496,8 +530,8 @@ function operationCalled(id: string): Operation {
   return operation;
 }
 
-function post(id: string, body: unknown): Promise<Answer> {
-  return world.call(operationCalled(id), { body });
+function post(id: string, body: unknown, headers: Record<string, string> = {}): Promise<Answer> {
+  return world.call(operationCalled(id), { body, headers });
 }
 
 function nonsense({ body }: Operation): Sample {

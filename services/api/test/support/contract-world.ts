@@ -14,6 +14,7 @@ import { defaultRateLimits } from '../../src/rate-limiter.js';
 import type { Operation } from '@suzumio/contract/operations/operation';
 import { type Answer, type CallOptions, type TestApi, testApi } from './api.js';
 import { registerSamples } from './register-samples.js';
+import { signIn } from './sign-in.js';
 import { beginTurn, failTurn, leaveFiles, publish, publishDirectory, submit } from './play.js';
 
 /** A request for one operation, before it is spoiled in some way. */
@@ -25,6 +26,8 @@ export interface Sample extends CallOptions {
   message?: string;
   /** A token's name. */
   of?: string;
+  /** A session's id. */
+  session?: string;
   /** A profile's nickname. */
   profile?: string;
   team?: string;
@@ -32,6 +35,9 @@ export interface Sample extends CallOptions {
 }
 
 export type ProjectState = 'initialized' | 'running' | 'at work' | 'with a stopped agent' | 'submitted' | 'failed';
+
+/** A session's id, and what requests from it are sent with. */
+export type Browser = Required<Pick<Sample, 'session' | 'headers' | 'token'>>;
 
 /** A cell in which every operation can succeed, and fail in every way that its description tells of. */
 export interface ContractWorld {
@@ -43,6 +49,9 @@ export interface ContractWorld {
   call(operation: Operation, sample?: Sample): Promise<Answer>;
   /** The same on a server that answers little. */
   callLimited(operation: Operation, sample?: Sample): Promise<Answer>;
+  /** A browser that is signed in until the end, and another one. */
+  session: Browser;
+  signIn(): Promise<Browser>;
   /** A project in a state of its own. */
   project(state: ProjectState): Promise<string>;
   /** A project whose agents ask a model that has no price. */
@@ -62,7 +71,7 @@ const thinking = (name: string): string =>
   thinkingYaml('http://127.0.0.1:9/v1', { name, agents: '{ ada: { role: thinker, prompt: Think. } }' });
 
 export async function contractWorld(): Promise<ContractWorld> {
-  const api = await testApi();
+  const api = await testApi({ allowedHosts: ['away.example'] });
   await api.create(contractYaml('team'));
   const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
   const directory = await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
@@ -74,6 +83,11 @@ export async function contractWorld(): Promise<ContractWorld> {
   await api.cell.catalog.tokens.create({ name: 'ann', scope: 'read', actor: 'test' });
   await registerSamples(api.cell, (team, file) => api.post(`/api/teams/${team}/up`, { file }));
   let made = 0;
+  const browser = async (): Promise<Browser> => {
+    const { id, headers } = await signIn(api);
+    return { session: id, headers, token: null };
+  };
+  const session = await browser();
 
   const callOf =
     (of: TestApi) =>
@@ -83,6 +97,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         agent = 'ben',
         turn = 'ada:1',
         of: token = 'ann',
+        session: named = session.session,
         profile = 'Akari',
         team = 'research',
         query,
@@ -95,6 +110,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         agent,
         turn,
         token,
+        session: named,
         artifact: sample.artifact ?? subject,
         message,
         thread: message,
@@ -109,6 +125,8 @@ export async function contractWorld(): Promise<ContractWorld> {
     api,
     stoppingUrl: stopping.url,
     file: artifact.id,
+    session,
+    signIn: browser,
     call: callOf(api),
     callLimited: callOf(limited),
     async project(state) {

@@ -12,6 +12,8 @@ export interface FollowStream {
   /** Opens the stream after the message of an id; without one, from its beginning. */
   readonly open: (after: string | undefined, signal: AbortSignal) => Promise<AsyncIterable<Uint8Array>>;
   readonly after: string | undefined;
+  /** A connection was made: the first one, or another after it was lost. */
+  readonly onOpen?: (() => void) | undefined;
   /** The connection was lost; it is made again until `signal` ends it. */
   readonly onLost: (() => void) | undefined;
   readonly signal: AbortSignal | undefined;
@@ -28,7 +30,13 @@ const reconnect = { firstDelayMs: 1_000, longestDelayMs: 10_000 };
  *
  * @throws what `open` throws, unless it is `retryable`
  */
-export async function* followStream({ open, after, onLost, signal }: FollowStream): AsyncGenerator<StreamMessage> {
+export async function* followStream({
+  open,
+  after,
+  onOpen,
+  onLost,
+  signal,
+}: FollowStream): AsyncGenerator<StreamMessage> {
   let [last, isLost, wait] = [after, false, backOff(reconnect, signal)];
   const isOver = () => signal?.aborted === true;
   while (!isOver()) {
@@ -36,6 +44,7 @@ export async function* followStream({ open, after, onLost, signal }: FollowStrea
     try {
       const chunks = await open(last, AbortSignal.any([silence.signal, ...(signal ? [signal] : [])]));
       [isLost, wait] = [false, backOff(reconnect, signal)];
+      onOpen?.();
       for await (const message of messagesIn(chunks, silence)) {
         last = message.id ?? last;
         yield message;

@@ -14,6 +14,8 @@ export interface FollowCell {
   readonly agents?: readonly string[] | undefined;
   /** What is known of a project, or of all, is over. */
   readonly onNotice?: (notice: CellNotice) => void;
+  /** A connection was made: the first one, or another after it was lost. */
+  readonly onOpen?: () => void;
   /** The connection was lost; it is made again until `signal` ends it. */
   readonly onLost?: () => void;
   readonly signal?: AbortSignal;
@@ -45,11 +47,11 @@ const notices: readonly string[] = [
  */
 export async function* followCell(
   api: Pick<Client, 'streamCellEvents'>,
-  { after: from, label, types, agents, onNotice, onLost, signal }: FollowCell,
+  { after: from, label, types, agents, onNotice, onOpen, onLost, signal }: FollowCell,
 ): AsyncGenerator<CellEvent, void, undefined> {
   const open = (after: string | undefined, signal: AbortSignal) =>
     api.streamCellEvents({ query: { after, label, types, agents } }, { signal });
-  for await (const { type, data } of followStream({ open, after: from, onLost, signal })) {
+  for await (const { type, data } of followStream({ open, after: from, onOpen, onLost, signal })) {
     if (notices.includes(type)) onNotice?.({ ...(data as { project?: string }), type: type as CellNotice['type'] });
     // `ready` says where a stream without a place begins.
     else if (type !== 'ready') yield data as CellEvent;

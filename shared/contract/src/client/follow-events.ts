@@ -11,6 +11,8 @@ export interface Follow {
   readonly types?: readonly EventType[];
   /** The project was restored from a backup: everything comes anew. */
   readonly onReset?: () => void;
+  /** A connection was made: the first one, or another after it was lost. */
+  readonly onOpen?: () => void;
   /** The connection was lost; it is made again until `signal` ends it. */
   readonly onLost?: () => void;
   readonly signal?: AbortSignal;
@@ -24,11 +26,11 @@ export interface Follow {
  */
 export async function* followEvents(
   api: Pick<Client, 'streamEvents'>,
-  { project, after: from, types, onReset, onLost, signal }: Follow,
+  { project, after: from, types, onReset, onOpen, onLost, signal }: Follow,
 ): AsyncGenerator<ProjectEvent, void, undefined> {
   const open = (after: string | undefined, signal: AbortSignal) =>
     api.streamEvents({ project, query: { after, types } }, { signal });
-  for await (const { type, data } of followStream({ open, after: from, onLost, signal })) {
+  for await (const { type, data } of followStream({ open, after: from, onOpen, onLost, signal })) {
     if (type === 'reset') onReset?.();
     else if (type === 'deleted') throw new SuzumioError('project-unknown', `${project} was deleted.`, { project });
     else yield data as ProjectEvent;

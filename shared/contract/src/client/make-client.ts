@@ -9,10 +9,10 @@ import {
 import type { Call } from './calls.js';
 import { failureOf } from './failures.js';
 
-/** A server's address and token. */
+/** A server's address and token. Without a token, a page of that server is who is signed in in its browser. */
 export interface ApiAddress {
   readonly url: string;
-  readonly token: string;
+  readonly token?: string | undefined;
 }
 
 /** An API with a transport of its own, which needs no token. */
@@ -52,7 +52,7 @@ export function makeClient(api: ApiAddress | OwnApi, parts: ClientParts): Readon
     const request: HttpRequest<FetchBody> = {
       method: call.method,
       path: pathOf(call.path, input),
-      ...('token' in api ? { token: api.token } : {}),
+      ...('token' in api && api.token !== undefined ? { token: api.token } : {}),
       signal,
       timeoutMs: call.timeoutMs,
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),

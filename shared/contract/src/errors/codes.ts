@@ -28,6 +28,9 @@ export const errorCodes = {
   'policy-denied': { status: 403, retryable: false },
   'token-exists': { status: 409, retryable: false },
   'token-unknown': { status: 404, retryable: false },
+  'sign-in-insecure': { status: 403, retryable: false },
+  'sign-in-link-ended': { status: 410, retryable: false },
+  'session-unknown': { status: 404, retryable: false },
 
   // Projects, agents, mail.
   'project-unknown': { status: 404, retryable: false },

@@ -53,7 +53,7 @@ export const cellEvents = resource('Events', {
       "With `after`, what follows there in the order of the stream; without, the newest by their time. An event's `id` is one of its project.",
     query: cellEventsQuery,
     answers: {
-      200: { description: 'A part of the list.', content: { ...json(cellEventListAnswer), ...eventStream } },
+      200: { description: 'A part of the list.', content: json(cellEventListAnswer) },
     },
     refusals: ['server-unreachable'],
   },

@@ -70,7 +70,7 @@ export const events = resource('Events', {
     description: 'The newest, unless `after` is given; oldest of them first. An event never changes.',
     query: eventsQuery,
     answers: {
-      200: { description: 'A part of the list.', content: { ...json(eventListAnswer), ...eventStream } },
+      200: { description: 'A part of the list.', content: json(eventListAnswer) },
     },
     refusals: ['agent-unknown', 'server-unreachable'],
   },

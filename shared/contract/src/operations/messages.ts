@@ -7,7 +7,7 @@ import { USER_ID } from '../model/project-config.js';
 import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';
 import { replyAnswer } from '../model/reply.js';
 import { searchMeaning, searchText } from '../model/search.js';
-import { messageDetail, messageView } from '../model/views.js';
+import { mailCount, messageDetail, messageView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, pageQuery, request, timeRange } from './request.js';
 import { waitTimeout } from './wait-timeout.js';
@@ -79,6 +79,8 @@ export const postedMessage = z.object({
 });
 
 export const messageListAnswer = listOf(messageView);
+
+export const mailCountsAnswer = z.object({ items: z.array(mailCount) });
 
 /** An answer, in the thread of what it answers. Without `recipient` and `channel` it goes to who wrote that. */
 export const replyRequest = request({
@@ -178,6 +180,13 @@ export const messages = resource('Mail', {
     body: broadcastRequest,
     answers: { 201: { description: 'The message is in their inboxes.', content: json(postedMessage) } },
     refusals: ['team-unknown', 'attachment-unknown', 'priority-unknown', 'sender-forged', 'idempotency-mismatch'],
+  },
+  countMail: {
+    method: 'get',
+    path: '/api/projects/:project/mail-counts',
+    summary: 'How many messages went from whom to whom, or to which channel, and when the last did.',
+    query: noQuery,
+    answers: { 200: { description: 'A row for each way that mail went.', content: json(mailCountsAnswer) } },
   },
   getMessage: {
     method: 'get',

@@ -28,6 +28,8 @@ export interface OperationShape {
   upload?: { media: string };
   /** Where its body contains mail of the person: all of it, or the field `message`. */
   mail?: 'body' | 'message';
+  /** Whether it needs no token, as everything outside `/api` does. */
+  open?: boolean;
   /** Whether it requires a token of the whole cell. */
   wholeCell?: boolean;
   /** The least scope of a token. @default `read` for a `GET`, else `write` */
@@ -96,8 +98,8 @@ export function json<Schema extends z.ZodType>(schema: Schema): { 'application/j
 }
 
 /** Whether an operation needs no token. */
-export function isOpen({ path }: Operation): boolean {
-  return !path.startsWith('/api/');
+export function isOpen({ path, open = !path.startsWith('/api/') }: Operation): boolean {
+  return open;
 }
 
 /** The least scope of a token for an operation. */
@@ -119,7 +121,8 @@ export function takesKey({ method, repeatable = method === 'post' }: Operation):
 export function refusalsOf(operation: Operation): ErrorCode[] {
   const { method, path, upload, refusals = [] } = operation;
   const codes: ErrorCode[] = ['foreign-host'];
-  if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden', 'rate-limited', 'invalid-request');
+  if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden');
+  if (path.startsWith('/api/')) codes.push('rate-limited', 'invalid-request');
   if (path.includes('/:project')) codes.push('project-unknown');
   if (method !== 'get') codes.push('foreign-origin', upload ? 'content-too-large' : 'body-too-large', 'store-busy');
   return [...codes, ...refusals];

@@ -10,6 +10,7 @@ import { profiles } from './profiles.js';
 import { projects } from './projects.js';
 import { service } from './service.js';
 import { sharedRepository } from './shared-repository.js';
+import { signIn } from './sign-in.js';
 import { tasks } from './tasks.js';
 import { teams } from './teams.js';
 import { tokens } from './tokens.js';
@@ -35,6 +36,7 @@ export const operations = {
   ...profiles,
   ...teams,
   ...tokens,
+  ...signIn,
   ...service,
 };
 export type Operations = typeof operations;

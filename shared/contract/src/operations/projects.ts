@@ -21,9 +21,11 @@ export const projectsQuery = request({
     .optional()
     .describe("Only projects of these statuses, as the cell's index knows them."),
   include: z
-    .enum(['detail'])
+    .enum(['counts', 'detail'])
     .optional()
-    .describe('With `detail`, each with what a project by itself is read with: a part of the list may then be short.'),
+    .describe(
+      'With `counts`, each with how it stands; with `detail`, also with its agents. A part of the list may then be short.',
+    ),
   limit: numeral(1, 1000).default(1000).describe('How many the part has at the most.'),
   order: namedPage.order,
   after: place('next').describe('The `next` of another part: the part has what follows that place.'),
@@ -89,6 +91,9 @@ export const projectListAnswer = z.object({
   items: z.array(
     projectSummary.extend({
       labels,
+      counts: z
+        .exactOptional(projectView)
+        .describe('With `include=counts`: its turns, messages, tokens and cost, without its agents.'),
       detail: z
         .exactOptional(projectDetailAnswer)
         .describe('With `include=detail`: the project as it is read by itself.'),

@@ -14,6 +14,8 @@ import { hashToken, newSecret, sameHash } from '../turns/tokens.js';
 export interface ApiIdentity {
   /** The token's id; null where the server requires no tokens. */
   tokenId: string | null;
+  /** The id of the session that the request comes from; null where it shows the token itself. */
+  sessionId: string | null;
   /** The token's name: the actor of what the request does. */
   name: string;
   scope: TokenScope;
@@ -46,7 +48,12 @@ interface TokenRow {
   revoked_at_ms: number | null;
 }
 
-const isGood = 'revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > :now)';
+/** The condition that a row of `tokens` is good at `:now`. */
+export function isGoodToken(alias: string): string {
+  return `${alias}.revoked_at_ms IS NULL AND (${alias}.expires_at_ms IS NULL OR ${alias}.expires_at_ms > :now)`;
+}
+
+const isGood = isGoodToken('tokens');
 
 /**
  * The cell's tokens. Only hashes are stored. A revoked token stays in the list, so that its secret never works again;
@@ -92,19 +99,25 @@ export class ApiTokens {
   /** The holder of this secret; undefined where it is not valid. */
   identify(secret: string): ApiIdentity | undefined {
     const hash = hashToken(secret);
-    const row = this.db.reader.get<Omit<ApiIdentity, 'agents'> & { agents_json: string | null; hash: string }>(
-      `SELECT id AS tokenId, name, scope, project, agents_json, hash FROM tokens WHERE hash = :hash AND ${isGood}`,
-      { hash, now: this.db.nowMs },
-    );
+    const row = this.db.reader.get<
+      Omit<ApiIdentity, 'agents' | 'sessionId'> & { agents_json: string | null; hash: string }
+    >(`SELECT id AS tokenId, name, scope, project, agents_json, hash FROM tokens WHERE hash = :hash AND ${isGood}`, {
+      hash,
+      now: this.db.nowMs,
+    });
     if (!row || !sameHash(row.hash, hash)) return undefined;
     const { tokenId, name, scope, project } = row;
-    return { tokenId, name, scope, project, agents: agentsOf(row) };
+    return { tokenId, sessionId: null, name, scope, project, agents: agentsOf(row) };
   }
 
-  /** Whether a token is neither revoked nor expired. */
-  stillGood(tokenId: string): boolean {
-    const params = { id: tokenId, now: this.db.nowMs };
-    return this.db.reader.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood}`, params) !== undefined;
+  /** Whether a token is neither revoked nor expired, and the session, where it is used through one, has not ended. */
+  stillGood(tokenId: string, sessionId: string | null = null): boolean {
+    const params = { id: tokenId, session: sessionId, now: this.db.nowMs };
+    const session = 'SELECT 1 FROM sessions WHERE id = :session AND token_id = :id AND expires_at_ms > :now';
+    const inUse = `:session IS NULL OR EXISTS (${session})`;
+    return (
+      this.db.reader.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood} AND (${inUse})`, params) !== undefined
+    );
   }
 
   /** Every token, past ones included, oldest first. */

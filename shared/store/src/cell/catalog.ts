@@ -22,6 +22,7 @@ import { Profiles } from './profiles.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { ProjectIndex } from './project-index.js';
 import { readCatalogFacts } from './services.js';
+import { Sessions } from './sessions.js';
 import { Teams } from './teams.js';
 import { WaitingLine } from './waiting-line.js';
 
@@ -32,6 +33,7 @@ const newestSchema = catalogMigrations.at(-1)?.version ?? 0;
 /** The cell's index, a class for each of its subjects. */
 export class Catalog {
   readonly tokens: ApiTokens;
+  readonly sessions: Sessions;
   readonly audit: AuditLog;
   readonly deletions: ProjectDeletions;
 
@@ -56,6 +58,7 @@ export class Catalog {
     readonly copied: boolean,
   ) {
     this.tokens = new ApiTokens(db);
+    this.sessions = new Sessions(db);
     this.audit = new AuditLog(db);
     this.deletions = new ProjectDeletions(db);
     this.profiles = new Profiles(db);

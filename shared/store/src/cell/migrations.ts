@@ -302,4 +302,29 @@ CREATE TABLE inbox_reads (
 CREATE INDEX inbox_reads_projects ON inbox_reads (project, reader);
 `,
   },
+  {
+    // Browsers that are signed in, and the links that sign them in. Both end with their token.
+    version: 14,
+    sql: `
+CREATE TABLE sign_in_links (
+  hash TEXT PRIMARY KEY,
+  token_id TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,
+  created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sign_in_links_tokens ON sign_in_links (token_id, created_at_ms);
+
+CREATE TABLE sessions (
+  id TEXT PRIMARY KEY,
+  hash TEXT NOT NULL UNIQUE,
+  token_id TEXT NOT NULL REFERENCES tokens (id) ON DELETE CASCADE,
+  created_at_ms INTEGER NOT NULL,
+  seen_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  address TEXT NOT NULL,
+  agent TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_tokens ON sessions (token_id, seen_at_ms);
+`,
+  },
 ];

@@ -422,4 +422,26 @@ ALTER TABLE workspace_bases ADD COLUMN tracked_json TEXT;
     version: 29,
     sql: chargedBlocksSql,
   },
+  {
+    // How much mail went from whom to whom, and when the last did: counted as it is written, since a project may have a
+    // million messages.
+    version: 30,
+    sql: `
+CREATE TABLE mail_counts (
+  sender TEXT NOT NULL,
+  -- An agent, 'user', or a channel with its #.
+  addressee TEXT NOT NULL,
+  messages INTEGER NOT NULL,
+  last_at_ms INTEGER NOT NULL,
+  PRIMARY KEY (sender, addressee)
+) STRICT, WITHOUT ROWID;
+INSERT INTO mail_counts (sender, addressee, messages, last_at_ms)
+  SELECT sender, coalesce(recipient, channel), count(*), max(created_at_ms) FROM messages GROUP BY 1, 2;
+CREATE TRIGGER mail_counts_messages AFTER INSERT ON messages BEGIN
+  INSERT INTO mail_counts (sender, addressee, messages, last_at_ms)
+    VALUES (NEW.sender, coalesce(NEW.recipient, NEW.channel), 1, NEW.created_at_ms)
+    ON CONFLICT (sender, addressee) DO UPDATE SET messages = messages + 1, last_at_ms = NEW.created_at_ms;
+END;
+`,
+  },
 ];

@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process';
+import { findKept, requireApi } from '../reach/reach.js';
+import { dayAndTime } from '../render/format.js';
+import { sessionTable } from '../render/token-tables.js';
+import { say, sayHint, sayJson, type Session } from '../session.js';
+import type { Register } from './action.js';
+import { examples } from './help.js';
+import { sayRows } from './list.js';
+import { tell } from './tell.js';
+
+/** The page: a link that signs a browser in, and the browsers that are signed in. */
+export const registerSignIn: Register = (program, action) => {
+  examples(
+    program
+      .command('open [project]')
+      .description('open the page in a browser, signed in by a link that works once')
+      .option('--print', 'only print the link, for a browser elsewhere'),
+    ['open', 'the inbox: what waits for you'],
+    ['open newsroom', 'what a project does'],
+    ['open --print'],
+  ).action(action(open));
+  const group = program.command('sessions').description('say which browsers are signed in');
+  examples(group.command('list').description('list the browsers that are signed in'), ['sessions list']).action(
+    action(list),
+  );
+  examples(group.command('end <session>').description('sign a browser out, at once'), [
+    'sessions end ses_01JX0000000000000000000000',
+  ]).action(action(end));
+};
+
+async function open(session: Session, project: string | undefined, { print = false }: { print?: boolean }) {
+  const api = await requireApi(session);
+  // A misspelt name is said here, not on the page.
+  if (project !== undefined) await api.getProject({ project });
+  const body = project === undefined ? {} : { path: `/p/${project}` };
+  const link = await api.createSignInLink({ body });
+  sayJson(session, link);
+  if (session.json) return undefined;
+  const { context } = session;
+  if (print || !(await browserOpens(link.url))) {
+    context.out.write(`${link.url}\n`);
+    if (link.expiresAt !== null) {
+      context.err.write(
+        `It signs one browser in, until ${dayAndTime(link.expiresAt, context)}; whoever opens it is you.\n`,
+      );
+    }
+    return undefined;
+  }
+  say(session, `Opened in your browser: ${link.url.split('#')[0] ?? ''}`);
+  sayHint(session, 'open --print', 'sessions list');
+  return undefined;
+}
+
+/** Whether a browser of this machine took the address: the desktop's own command says so by its exit code. */
+function browserOpens(url: string): Promise<boolean> {
+  const command = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  return new Promise((resolve) => {
+    const child = spawn(command, [url], { stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('exit', (code) => resolve(code === 0));
+  });
+}
+
+async function list(session: Session): Promise<undefined> {
+  const { items } = await (await findKept(session)).listSessions();
+  sayRows(session, items, 'No browser is signed in.', sessionTable);
+  sayHint(session, 'open', 'sessions end SESSION');
+}
+
+async function end(session: Session, id: string): Promise<undefined> {
+  const { session: ended } = await (await findKept(session)).endSession({ session: id });
+  tell(session, ended, [`That browser is signed out: it opens nothing any more.`], 'sessions list');
+}

@@ -1,0 +1,43 @@
+import { createClient, SuzumioError } from '@suzumio/sdk/client';
+import { QueryClient } from '@tanstack/react-query';
+
+/** The path that a proxy serves this page below, without a slash at its end. */
+export const publicPath = document.querySelector<HTMLMetaElement>('meta[name="suzumio-path"]')?.content ?? '';
+
+/** The server that this page comes from. Its cookie says who asks. */
+export const api = createClient({ url: `${location.origin}${publicPath}` });
+
+/** What the page has read. Old data is kept while it is read again, and shown while that fails. */
+export const queries = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Events say what has changed.
+      staleTime: Infinity,
+      gcTime: 10 * 60_000,
+      refetchOnWindowFocus: false,
+      retry: (count, error) => isRetryable(error) && count < 3,
+    },
+  },
+});
+
+/** Keys of what is read: everything of one project begins alike. */
+export const keys = {
+  session: ['session'],
+  projects: ['projects'],
+  inbox: ['inbox'],
+  fleet: ['fleet'],
+  project: (project: string) => ['project', project],
+} as const;
+
+export function isUnauthenticated(error: unknown): boolean {
+  return error instanceof SuzumioError && error.code === 'unauthenticated';
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof SuzumioError && error.retryable;
+}
+
+/** What went wrong, in the server's own words. */
+export function wordsOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,40 @@
+import type { QueryKey } from '@tanstack/react-query';
+import { keys, queries } from '../api.js';
+import type { Told } from './leader.js';
+
+/** Between two readings of the same; the first one after a while is at once. */
+const restMs = 300;
+
+/** When each was read last, and what is to be read again, by key. */
+const rests = new Map<string, { again: boolean }>();
+
+/** Reads again what an event is about. */
+export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void {
+  if (told.kind === 'reset') {
+    markOld(told.project === undefined ? undefined : keys.project(told.project));
+    return;
+  }
+  for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
+}
+
+/** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
+function markOld(queryKey: QueryKey | undefined): void {
+  queries.invalidateQueries(queryKey === undefined ? {} : { queryKey }).catch(() => undefined);
+}
+
+/** At once, then at most every {@link restMs}: a burst of events is read once. */
+function readAgain(queryKey: QueryKey): void {
+  const key = JSON.stringify(queryKey);
+  const resting = rests.get(key);
+  if (resting) {
+    resting.again = true;
+    return;
+  }
+  const rest = { again: false };
+  rests.set(key, rest);
+  markOld(queryKey);
+  setTimeout(() => {
+    rests.delete(key);
+    if (rest.again) readAgain(queryKey);
+  }, restMs);
+}

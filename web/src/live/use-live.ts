@@ -1,0 +1,67 @@
+import { type CellNotice, followCell, followEvents } from '@suzumio/sdk/client';
+import { useEffect, useState } from 'react';
+import { api, isUnauthenticated, keys, publicPath, queries } from '../api.js';
+import { useWho } from '../who.js';
+import { follow, type Told } from './leader.js';
+import { refresh } from './refresh.js';
+
+/** Whether what is shown is kept up to date, and since when it is not. */
+export type Live = { state: 'live' } | { state: 'lost'; since: number };
+
+/** Keeps everything that was read up to date: what events are about is read again. */
+export function useLive(): Live {
+  const { name: holder, project, session } = useWho();
+  const id = session?.id ?? holder;
+  const [live, setLive] = useState<Live>({ state: 'live' });
+  useEffect(() => {
+    const hear = (told: Told) => {
+      if (told.kind === 'hello') return;
+      if (told.kind !== 'state') {
+        refresh(told);
+        return;
+      }
+      setLive((before) => {
+        if (told.live) return before.state === 'live' ? before : { state: 'live' };
+        return before.state === 'lost' ? before : { state: 'lost', since: Date.now() };
+      });
+    };
+    // Another one's session has another stream.
+    const name = `suzumio${publicPath} ${id}`;
+    return follow(name, (tell, signal) => read(project, tell, signal), hear).stop;
+  }, [id, project]);
+  return live;
+}
+
+/** Reads the stream of all projects, or of the one that the session is for. */
+async function read(project: string | null, tell: (told: Told) => void, signal: AbortSignal): Promise<void> {
+  const onOpen = () => tell({ kind: 'state', live: true });
+  const onLost = () => tell({ kind: 'state', live: false });
+  const stream = { onOpen, onLost, signal };
+  // Whoever read before may have missed something.
+  tell({ kind: 'reset' });
+  try {
+    if (project === null) {
+      for await (const event of followCell(api, { ...stream, onNotice: (notice) => tell(toldBy(notice)) })) {
+        tell({ kind: 'event', project: event.project, type: event.type, agent: event.agent });
+      }
+      return;
+    }
+    const onReset = () => tell({ kind: 'reset', project });
+    const { items } = await api.listEvents({ project, query: { limit: 1, order: 'desc' } });
+    const after = items[0]?.id;
+    for await (const event of followEvents(api, { ...stream, project, after, onReset })) {
+      tell({ kind: 'event', project, type: event.type, agent: event.agent });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    onLost();
+    // Signed out, or the project is deleted: the page says which.
+    if (isUnauthenticated(error)) await queries.invalidateQueries({ queryKey: keys.session });
+    else tell({ kind: 'reset' });
+  }
+}
+
+function toldBy({ type, project }: CellNotice): Told {
+  if (type === 'project.deleted' && project !== undefined) return { kind: 'deleted', project };
+  return project === undefined ? { kind: 'reset' } : { kind: 'reset', project };
+}

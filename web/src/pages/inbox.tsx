@@ -1,0 +1,252 @@
+import type { InboxItem } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { Link, useParams } from 'wouter';
+import { api, keys } from '../api.js';
+import { Copyable } from '../parts/copy.js';
+import { Failure } from '../parts/failure.js';
+import { Mark, type MarkKind } from '../parts/mark.js';
+import { Markdown } from '../parts/markdown.js';
+import { count, dollars, some } from '../parts/numbers.js';
+import { Ago, Moment } from '../parts/time.js';
+import { useInbox } from './use-inbox.js';
+
+const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
+  report: 'report',
+  failure: 'failed',
+  pause: 'paused',
+  budget: 'budget',
+  message: 'message',
+};
+
+/** The groups of the inbox, by what hangs on each. */
+const groups: readonly [title: string, kinds: readonly InboxItem['kind'][]][] = [
+  ['Somebody is held up', ['failure']],
+  ['Ready for you', ['report']],
+  ['Before it stops', ['budget', 'pause']],
+  ['Written to you', ['message']],
+];
+
+/** What waits for the person, and what one item is about. */
+export function Inbox() {
+  const { item: written } = useParams<{ item?: string }>();
+  const chosen = written === undefined ? undefined : decoded(written);
+  const inbox = useInbox();
+  const items = inbox.data?.items ?? [];
+  const waiting = items.filter(({ kind }) => kind !== 'message').length;
+  const item = items.find(({ id }) => id === chosen);
+  useEffect(() => {
+    document.title = waiting > 0 ? `(${waiting}) Inbox · Suzumio` : 'Inbox · Suzumio';
+  }, [waiting]);
+  return (
+    <div className={chosen === undefined ? 'inbox' : 'inbox inbox-open'}>
+      <header className="head">
+        <h1>Inbox</h1>
+        <span className="head-note">{waiting === 0 ? '' : `${waiting} wait${waiting === 1 ? 's' : ''} for you`}</span>
+        <Link href="/projects" className="button head-act">
+          All projects
+        </Link>
+      </header>
+      <div className="inbox-panes">
+        <section className="inbox-list" aria-label="Items">
+          {inbox.error && inbox.data === undefined ? (
+            <Failure error={inbox.error} again={() => void inbox.refetch()} />
+          ) : null}
+          {inbox.data && items.length === 0 ? <Nothing /> : null}
+          {groups.map(([title, kinds]) => {
+            const inGroup = items.filter(({ kind }) => kinds.includes(kind));
+            if (inGroup.length === 0) return null;
+            return (
+              <section key={title} aria-label={title}>
+                <h2 className="inbox-group">{title}</h2>
+                <ol>
+                  {inGroup.map((one) => (
+                    <li key={one.id}>
+                      <Row item={one} isChosen={one.id === chosen} />
+                    </li>
+                  ))}
+                </ol>
+              </section>
+            );
+          })}
+        </section>
+        <section className="inbox-item" aria-label="What it is about">
+          {item ? (
+            <About item={item} key={item.id} />
+          ) : (
+            <Unchosen isKnown={chosen === undefined} isRead={inbox.data !== undefined} />
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+/** A part of the address as it was meant; as it stands where it is written wrongly. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+function Nothing() {
+  return (
+    <div className="empty">
+      <h2>Nothing waits for you</h2>
+      <p>Reports, failures, pauses and mail to you will stand here.</p>
+      <Link href="/projects" className="button">
+        All projects
+      </Link>
+    </div>
+  );
+}
+
+function Unchosen({ isKnown, isRead }: { isKnown: boolean; isRead: boolean }) {
+  if (!isRead) return null;
+  return <p className="empty-line">{isKnown ? 'Choose an item to see what it is about.' : 'This is settled.'}</p>;
+}
+
+function Row({ item, isChosen }: { item: InboxItem; isChosen: boolean }) {
+  const { title, text } = wordsFor(item);
+  return (
+    <Link
+      href={`/inbox/${encodeURIComponent(item.id)}`}
+      className={`inbox-row ${item.read ? 'inbox-read' : ''}`}
+      aria-current={isChosen ? 'true' : undefined}
+    >
+      <Mark kind={marks[item.kind]} />
+      <span className="inbox-words">
+        <b className="clip">
+          <bdi>{title}</bdi>
+        </b>
+        <span className="inbox-text">
+          <b>
+            <bdi>{item.project ?? 'All projects'}</bdi>
+          </b>{' '}
+          <bdi>{text}</bdi>
+        </span>
+      </span>
+      <span className="inbox-age">{'at' in item ? <Ago at={item.at} /> : null}</span>
+    </Link>
+  );
+}
+
+const limits = { tokens: 'tokens', usd: 'of money', turns: 'turns' } as const;
+
+/** An item in a sentence. */
+function wordsFor(item: InboxItem): { title: string; text: string } {
+  switch (item.kind) {
+    case 'report':
+      return {
+        title: `The report is submitted, version ${item.version}`,
+        text: 'Read it, then approve it or ask for changes.',
+      };
+    case 'failure':
+      return { title: `${item.agent} failed in turn ${item.turnNumber}`, text: item.message };
+    case 'pause': {
+      const who = item.agent ?? (item.project === null ? 'Every project' : 'The project');
+      return { title: `${who} is paused`, text: item.pause.reason ?? `By ${item.pause.by}.` };
+    }
+    case 'budget': {
+      const shown = (value: number) =>
+        item.limit === 'usd' ? dollars(value) : `${count(value)} ${limits[item.limit]}`;
+      const whose = item.agent === null ? '' : ` of ${item.agent}`;
+      return { title: `${shown(item.used)} of ${shown(item.max)} is used${whose}`, text: 'At the limit, turns stop.' };
+    }
+    case 'message':
+      return { title: `${item.message.sender} wrote to you`, text: item.message.excerpt };
+  }
+}
+
+/** One item, with what is to be seen before it is decided. */
+function About({ item }: { item: InboxItem }) {
+  const { title } = wordsFor(item);
+  return (
+    <article className="about">
+      <p className="crumbs">
+        {item.project === null ? (
+          'All projects'
+        ) : (
+          <Link href={`/p/${item.project}`}>
+            <bdi>{item.project}</bdi>
+          </Link>
+        )}
+        {'at' in item ? (
+          <>
+            {' / '}
+            <Moment at={item.at} />
+          </>
+        ) : null}
+      </p>
+      <h2 className="about-title">
+        <bdi>{title}</bdi>
+      </h2>
+      <Content item={item} />
+      <footer className="about-foot">
+        {item.project === null ? null : (
+          <Link href={`/p/${item.project}`} className="button">
+            Open the project
+          </Link>
+        )}
+        <span className="quiet">On the command line:</span> <Copyable text={`suzumio ${item.next}`} />
+      </footer>
+    </article>
+  );
+}
+
+function Content({ item }: { item: InboxItem }) {
+  switch (item.kind) {
+    case 'report':
+      return <Report project={item.project} version={item.version} />;
+    case 'failure':
+      return (
+        <>
+          <p className="about-lead">
+            <bdi>{item.message}</bdi>
+          </p>
+          <p className="quiet">
+            <code>{item.code}</code>
+          </p>
+        </>
+      );
+    case 'message':
+      return <Letter project={item.project} message={item.message.id} />;
+    case 'pause':
+      return (
+        <p className="about-lead">
+          <bdi>{item.pause.reason ?? 'No reason was given.'}</bdi> <span className="quiet">By {item.pause.by}.</span>
+        </p>
+      );
+    case 'budget':
+      return (
+        <p className="about-lead">
+          {some(Math.round((item.used / item.max) * 100), 'percent', 'percent')} of it is used. At the limit no turn
+          starts until it is raised.
+        </p>
+      );
+  }
+}
+
+function Report({ project, version }: { project: string; version: number }) {
+  const report = useQuery({
+    queryKey: [...keys.project(project), 'report', version],
+    queryFn: () => api.getReport({ project, query: { version } }),
+  });
+  if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
+  return report.data === undefined ? null : (
+    <div className="report">
+      <Markdown text={report.data} />
+    </div>
+  );
+}
+
+function Letter({ project, message }: { project: string; message: string }) {
+  const letter = useQuery({
+    queryKey: [...keys.project(project), 'message', message],
+    queryFn: () => api.getMessage({ project, message }),
+  });
+  if (letter.error) return <Failure error={letter.error} again={() => void letter.refetch()} />;
+  return letter.data === undefined ? null : <Markdown text={letter.data.body} />;
+}

@@ -1,0 +1,154 @@
+import type { Agent, ProjectDetail, Turn } from '@suzumio/sdk/client';
+import { useState } from 'react';
+import { Failure } from '../../parts/failure.js';
+import { Mark } from '../../parts/mark.js';
+import { some } from '../../parts/numbers.js';
+import { nameOf, stateOfAgent } from '../../parts/states.js';
+import { span, useNow } from '../../parts/time.js';
+import { useWidth } from '../../parts/use-width.js';
+import { useTurns } from './use-project.js';
+
+const spans = [
+  ['10 min', 10 * 60_000],
+  ['1 h', 3_600_000],
+  ['All', Infinity],
+] as const;
+
+const rowPx = 30;
+const leftPx = 120;
+const mostLanes = 40;
+
+/** Turns in time, a lane for each agent. */
+export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }) {
+  const turns = useTurns(project.id);
+  const [length, setLength] = useState<number>(Infinity);
+  const isActive = agents.some(({ activeTurn }) => activeTurn !== null);
+  const clock = useNow(isActive ? 1_000 : 10_000);
+  const [width, frame] = useWidth();
+  const all = (turns.data ?? []).filter(({ startedAt }) => startedAt !== null);
+  const last = Math.max(...all.map(endOf(clock)), 0);
+  const until = isActive ? clock : Math.min(clock, last + 1_000);
+  const first = Math.min(...all.map(({ startedAt }) => Date.parse(startedAt ?? '')), until);
+  const from = Math.max(until - length, first);
+  const shown = all.filter((turn) => endOf(clock)(turn) >= from);
+  const scale = (at: number) =>
+    leftPx + ((Math.max(at, from) - from) / Math.max(until - from, 1)) * (width - leftPx - 12);
+  const lanes = agents.slice(0, mostLanes);
+  const failed = all.filter(({ attempt }) => attempt > 1).length;
+  return (
+    <section className="lanes" aria-label="Turns">
+      <header className="pane-head">
+        <h2>
+          Turns{' '}
+          <span className="pane-note">
+            {project.turns.total}
+            {failed > 0 ? `, ${some(failed, 'with more than one attempt', 'with more than one attempt')}` : ''}
+          </span>
+        </h2>
+        <div className="switch" role="group" aria-label="How far back">
+          {spans.map(([words, ms]) => (
+            <button key={words} type="button" aria-pressed={length === ms} onClick={() => setLength(ms)}>
+              {words}
+            </button>
+          ))}
+        </div>
+      </header>
+      {turns.error && turns.data === undefined ? (
+        <Failure error={turns.error} again={() => void turns.refetch()} />
+      ) : null}
+      <div className="lanes-frame" ref={frame}>
+        {width === 0 ? null : (
+          <svg
+            width={width}
+            height={lanes.length * rowPx + 26}
+            role="img"
+            aria-label={`${all.length} turns of ${lanes.length} agents`}
+          >
+            <Axis from={from} until={until} width={width} height={lanes.length * rowPx} scale={scale} />
+            {lanes.map((agent, row) => (
+              <Lane key={agent.id} agent={agent} row={row} width={width} />
+            ))}
+            {shown.map((turn) => {
+              const row = lanes.findIndex(({ id }) => id === turn.agent);
+              if (row < 0) return null;
+              const [x, end] = [scale(Date.parse(turn.startedAt ?? '')), scale(endOf(clock)(turn))];
+              const barWidth = Math.max(end - x, 3);
+              return (
+                <g key={turn.id} className={`bar bar-${turn.status}`}>
+                  <title>{`${turn.agent}, turn ${turn.number}: ${turn.status}, ${span(endOf(clock)(turn) - Date.parse(turn.startedAt ?? ''))}, ${some(turn.attempt, 'attempt')}`}</title>
+                  <rect x={x} y={26 + row * rowPx + 7} width={barWidth} height={16} rx={3} />
+                  {barWidth > 18 ? (
+                    <text x={x + 6} y={26 + row * rowPx + 19}>
+                      {turn.number}
+                    </text>
+                  ) : null}
+                </g>
+              );
+            })}
+          </svg>
+        )}
+      </div>
+      {agents.length > mostLanes ? <p className="quiet">and {agents.length - mostLanes} more agents</p> : null}
+    </section>
+  );
+}
+
+const endOf =
+  (now: number) =>
+  ({ endedAt }: Turn): number =>
+    endedAt === null ? now : Date.parse(endedAt);
+
+function Lane({ agent, row, width }: { agent: Agent; row: number; width: number }) {
+  const y = 26 + row * rowPx;
+  const { mark, word } = stateOfAgent(agent);
+  return (
+    <g>
+      <line x1={0} x2={width} y1={y + rowPx} y2={y + rowPx} className="lane-line" />
+      <svg x={0} y={y + 7} width={16} height={16} overflow="visible">
+        <Mark kind={mark} title={word} />
+      </svg>
+      <text x={24} y={y + 19} className="lane-name">
+        {short(nameOf(agent))}
+      </text>
+    </g>
+  );
+}
+
+function short(name: string): string {
+  return name.length > 13 ? `${name.slice(0, 12)}…` : name;
+}
+
+const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map((s) => s * 1_000);
+
+interface AxisProps {
+  from: number;
+  until: number;
+  width: number;
+  height: number;
+  scale: (at: number) => number;
+}
+
+function Axis({ from, until, width, height, scale }: AxisProps) {
+  const wanted = Math.max(Math.floor((width - leftPx) / 140), 1);
+  const step = steps.find((ms) => (until - from) / ms <= wanted) ?? 86_400_000;
+  const offset = new Date(from).getTimezoneOffset() * 60_000;
+  const ticks: number[] = [];
+  for (let at = Math.ceil((from - offset) / step) * step + offset; at < until && ticks.length < 50; at += step)
+    ticks.push(at);
+  return (
+    <g className="axis">
+      <line x1={0} x2={width} y1={26} y2={26} className="lane-line" />
+      {ticks.map((at) => (
+        <text key={at} x={scale(at)} y={16}>
+          {new Date(at).toLocaleTimeString([], {
+            hour: '2-digit',
+            minute: '2-digit',
+            hour12: false,
+            ...(step < 60_000 ? { second: '2-digit' } : {}),
+          })}
+        </text>
+      ))}
+      <line x1={scale(until)} x2={scale(until)} y1={20} y2={26 + height} className="axis-now" />
+    </g>
+  );
+}

@@ -1,0 +1,17 @@
+import type { ProjectDetail } from '@suzumio/sdk/client';
+import { Mail } from './mail-list.js';
+import { Lanes } from './lanes.js';
+import { Team } from './team/team.js';
+
+/** What happens now: the team and its mail as a graph, its turns in time, its newest mail. */
+export function Now({ detail }: { detail: ProjectDetail }) {
+  return (
+    <div className="now">
+      <div className="now-left">
+        <Team detail={detail} />
+        <Lanes detail={detail} />
+      </div>
+      <Mail detail={detail} />
+    </div>
+  );
+}

@@ -1,0 +1,181 @@
+import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
+import type { ReactNode } from 'react';
+import { Link, Route, Switch, useLocation, useParams } from 'wouter';
+import { Copyable } from '../../parts/copy.js';
+import { Failure } from '../../parts/failure.js';
+import { Mark } from '../../parts/mark.js';
+import { count, dollars, some } from '../../parts/numbers.js';
+import { nameOf, stateOfProject } from '../../parts/states.js';
+import { Ago } from '../../parts/time.js';
+import { Missing } from '../missing.js';
+import { useInbox } from '../use-inbox.js';
+import { Now } from './now.js';
+import { useBudget, useProject } from './use-project.js';
+
+/** One project: what it is, and its pages. */
+export function Project() {
+  const { project: id } = useParams<{ project: string }>();
+  const project = useProject(id);
+  if (project.data === undefined) {
+    if (!project.error) return null;
+    if (project.error instanceof SuzumioError && project.error.code === 'project-unknown') return <Gone id={id} />;
+    return <Failure error={project.error} again={() => void project.refetch()} />;
+  }
+  return (
+    <div className="project">
+      <Head detail={project.data} />
+      {project.error ? <Deleted error={project.error} /> : null}
+      <Asks project={id} detail={project.data} />
+      <Switch>
+        <Route path="/p/:project">
+          <Now detail={project.data} />
+        </Route>
+        <Route component={Missing} />
+      </Switch>
+    </div>
+  );
+}
+
+function Gone({ id }: { id: string }) {
+  return (
+    <div className="empty">
+      <h1>
+        There is no project <bdi>{id}</bdi>
+      </h1>
+      <p>It was deleted, or the address is misspelt.</p>
+      <Link href="/projects" className="button">
+        All projects
+      </Link>
+    </div>
+  );
+}
+
+/** What is shown is the last that was read. */
+function Deleted({ error }: { error: unknown }) {
+  const words =
+    error instanceof SuzumioError && error.code === 'project-unknown'
+      ? 'This project was deleted. What you see is how it was.'
+      : `What you see may be old: ${error instanceof Error ? error.message : ''}`;
+  return (
+    <p className="lost" role="status">
+      {words}
+    </p>
+  );
+}
+
+function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
+  const { mark, word } = stateOfProject(project);
+  const atWork = agents.filter(({ activeTurn }) => activeTurn?.status === 'running').length;
+  const next = agents.filter(({ activeTurn }) => activeTurn?.status === 'queued').length;
+  const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
+  return (
+    <header className="project-head">
+      <div className="project-title">
+        <h1>
+          <bdi>{project.id}</bdi>
+        </h1>
+        <span className={`state state-${mark}`}>
+          <Mark kind={mark} /> {word}
+        </span>
+      </div>
+      <ul className="facts">
+        <Fact>
+          <b>{atWork}</b> at work
+          {next > 0 ? (
+            <>
+              , <b>{next}</b> next
+            </>
+          ) : null}
+        </Fact>
+        <Fact>
+          <b>{count(project.turns.total)}</b> {project.turns.total === 1 ? 'turn' : 'turns'}
+          {project.turns.failed > 0 ? <span className="state-failed">, {project.turns.failed} failed</span> : null}
+        </Fact>
+        <Fact>
+          <b>{count(project.tokens)}</b> tokens
+        </Fact>
+        <Fact>
+          <b>{dollars(project.costUsd)}</b>
+          {budget?.limit == null ? null : ` of ${dollars(budget.limit)}`}
+        </Fact>
+        <Fact>
+          {project.startedAt === null ? (
+            'not started'
+          ) : (
+            <>
+              started <Ago at={project.startedAt} /> ago
+            </>
+          )}
+        </Fact>
+      </ul>
+      <Tabs project={project.id} messages={project.messages} turns={project.turns.total} files={project.artifacts} />
+    </header>
+  );
+}
+
+function Fact({ children }: { children: ReactNode }) {
+  return <li>{children}</li>;
+}
+
+function Tabs({ project }: { project: string; messages: number; turns: number; files: number }) {
+  const [location] = useLocation();
+  const tabs: [path: string, name: string, number?: number][] = [['', 'Now']];
+  return (
+    <nav className="tabs" aria-label={project}>
+      {tabs.map(([path, name, number]) => {
+        const href = `/p/${project}${path}`;
+        return (
+          <Link key={path} href={href} className="tab" aria-current={location === href ? 'page' : undefined}>
+            {name} {number === undefined ? null : <span className="tab-count">{count(number)}</span>}
+          </Link>
+        );
+      })}
+    </nav>
+  );
+}
+
+/** What of the project waits for a person. */
+function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
+  const inbox = useInbox();
+  const item = inbox.data?.items.find((one) => one.project === project && one.kind !== 'message');
+  if (item === undefined) return null;
+  const others = inbox.data?.items.filter((one) => one.project === project && one.kind !== 'message').length ?? 1;
+  const named = (agent: string) => {
+    const found = detail.agents.find(({ id }) => id === agent);
+    return found ? nameOf(found) : agent;
+  };
+  const words =
+    item.kind === 'report'
+      ? `Version ${item.version} of the report is submitted.`
+      : item.kind === 'failure'
+        ? `${named(item.agent)} failed in turn ${item.turnNumber}: ${item.message}`
+        : item.kind === 'pause'
+          ? `${item.agent === null ? 'The project' : named(item.agent)} is paused.`
+          : item.kind === 'budget'
+            ? 'A budget is nearly used up.'
+            : '';
+  return (
+    <section className="asks" aria-label="Waits for you">
+      <Mark
+        kind={
+          item.kind === 'report'
+            ? 'report'
+            : item.kind === 'failure'
+              ? 'failed'
+              : item.kind === 'budget'
+                ? 'budget'
+                : 'paused'
+        }
+      />
+      <p className="asks-words">
+        <bdi>{words}</bdi> {others > 1 ? <span className="quiet">and {some(others - 1, 'more item')}</span> : null}
+      </p>
+      <Link href={`/inbox/${encodeURIComponent(item.id)}`} className="button button-filled">
+        Look and decide
+      </Link>
+      <span className="visually-hidden">
+        <Copyable text={item.next} />
+      </span>
+    </section>
+  );
+}

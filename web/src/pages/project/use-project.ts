@@ -1,0 +1,41 @@
+import { useQuery } from '@tanstack/react-query';
+import { api, keys } from '../../api.js';
+
+/** A project and its agents. */
+export function useProject(project: string) {
+  return useQuery({ queryKey: [...keys.project(project), 'detail'], queryFn: () => api.getProject({ project }) });
+}
+
+const newest = 200;
+
+/** Its newest messages, the oldest first. */
+export function useMail(project: string) {
+  return useQuery({
+    queryKey: [...keys.project(project), 'mail'],
+    queryFn: async () => (await api.listMessages({ project, query: { limit: newest, order: 'desc' } })).items.reverse(),
+  });
+}
+
+/** How much mail went from whom to whom. */
+export function useMailCounts(project: string) {
+  return useQuery({
+    queryKey: [...keys.project(project), 'mail-counts'],
+    queryFn: async () => (await api.countMail({ project })).items,
+  });
+}
+
+/** Its newest turns, the oldest first. */
+export function useTurns(project: string) {
+  return useQuery({
+    queryKey: [...keys.project(project), 'turns'],
+    queryFn: async () => (await api.listTurns({ project, query: { limit: newest, order: 'desc' } })).items.reverse(),
+  });
+}
+
+/** Its budgets, and what is used of them. */
+export function useBudget(project: string) {
+  return useQuery({
+    queryKey: [...keys.project(project), 'budget'],
+    queryFn: async () => (await api.getBudget({ project })).items,
+  });
+}

@@ -1,0 +1,99 @@
+import type { Project } from '@suzumio/sdk/client';
+import { useLocation, Link } from 'wouter';
+import { Copyable } from '../parts/copy.js';
+import { Failure } from '../parts/failure.js';
+import { Mark } from '../parts/mark.js';
+import { count, dollars } from '../parts/numbers.js';
+import { stateOfProject } from '../parts/states.js';
+import { Ago } from '../parts/time.js';
+import { useProjects } from './use-projects.js';
+
+/** Every project, a row each. */
+export function Projects() {
+  const projects = useProjects();
+  return (
+    <>
+      <header className="head">
+        <h1>Projects</h1>
+        <span className="head-note">{projects.data?.length ?? ''}</span>
+      </header>
+      {projects.error && projects.data === undefined ? (
+        <Failure error={projects.error} again={() => void projects.refetch()} />
+      ) : null}
+      {projects.data?.length === 0 ? <NoProjects /> : null}
+      {projects.data && projects.data.length > 0 ? <Table projects={projects.data} /> : null}
+    </>
+  );
+}
+
+function NoProjects() {
+  return (
+    <div className="empty">
+      <h2>No project yet</h2>
+      <p>A project is a task and its team, from one file. This makes such a file, and then runs it:</p>
+      <Copyable text="suzumio init newsroom.yaml" />
+      <Copyable text="suzumio up newsroom.yaml" />
+    </div>
+  );
+}
+
+function Table({ projects }: { projects: readonly Project[] }) {
+  const [, navigate] = useLocation();
+  return (
+    <div className="table-scroll">
+      <table className="table projects-table">
+        <thead>
+          <tr>
+            <th scope="col">Project</th>
+            <th scope="col">State</th>
+            <th scope="col" className="wide">
+              Task
+            </th>
+            <th scope="col" className="number">
+              Turns
+            </th>
+            <th scope="col" className="number">
+              Messages
+            </th>
+            <th scope="col" className="number">
+              Tokens
+            </th>
+            <th scope="col" className="number">
+              Cost
+            </th>
+            <th scope="col" className="number">
+              For
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {projects.map((project) => {
+            const { mark, word } = stateOfProject(project);
+            return (
+              <tr key={project.id} onClick={() => navigate(`/p/${project.id}`)}>
+                <th scope="row">
+                  <Link href={`/p/${project.id}`}>
+                    <bdi>{project.id}</bdi>
+                  </Link>
+                </th>
+                <td className={`state state-${mark}`}>
+                  <Mark kind={mark} /> {word}
+                </td>
+                <td className="wide clip">
+                  <bdi>{project.task}</bdi>
+                </td>
+                <td className="number">{count(project.turns.total)}</td>
+                <td className="number">{count(project.messages)}</td>
+                <td className="number">{count(project.tokens)}</td>
+                <td className="number">{dollars(project.costUsd)}</td>
+                <td className="number quiet">
+                  <Ago at={project.statusAt} />
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

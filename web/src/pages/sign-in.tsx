@@ -1,0 +1,76 @@
+import { useMutation } from '@tanstack/react-query';
+import { type SubmitEvent, useEffect } from 'react';
+import { useLocation } from 'wouter';
+import { api, queries, wordsOf } from '../api.js';
+import { Copyable } from '../parts/copy.js';
+
+/** Signs in with the code behind `#`, then opens the page that the link leads to. */
+export function SignInPage() {
+  const [, navigate] = useLocation();
+  const entry = useMutation({
+    mutationFn: (code: string) => api.createSession({ body: { code } }),
+    onSuccess: async () => {
+      await queries.invalidateQueries();
+      navigate(wantedPage(), { replace: true });
+    },
+  });
+  const { mutate } = entry;
+  useEffect(() => {
+    const code = location.hash.slice(1);
+    if (code === '') return;
+    // A code works once; it should not stay in the history.
+    history.replaceState(null, '', location.pathname + location.search);
+    mutate(code);
+  }, [mutate]);
+  if (entry.isPending) return <p className="sign-in quiet">Signing in …</p>;
+  return <SignIn problem={entry.error ? wordsOf(entry.error) : undefined} enter={mutate} />;
+}
+
+/** The page that a link leads to: one of this server. */
+function wantedPage(): string {
+  const path = new URLSearchParams(location.search).get('to') ?? '/';
+  return /^\/(?![/\\])/.test(path) ? path : '/';
+}
+
+/** How to sign in. */
+export function SignIn({ problem, enter }: { problem?: string | undefined; enter?: (code: string) => void }) {
+  const [, navigate] = useLocation();
+  const open = (event: SubmitEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const link = new FormData(event.currentTarget).get('link');
+    const code = typeof link === 'string' ? (link.trim().split('#').at(-1) ?? '') : '';
+    if (code === '') return;
+    if (enter) enter(code);
+    else {
+      history.replaceState(null, '', location.pathname + location.search);
+      const here = location.pathname + location.search;
+      navigate(`/sign-in?to=${encodeURIComponent(here)}#${code}`);
+    }
+  };
+  return (
+    <main className="sign-in">
+      <svg viewBox="0 0 32 32" width="40" height="40" aria-hidden>
+        <rect width="32" height="32" rx="8" className="brand-ground" />
+        <path d="M8 13.5c2.7-3 5.3-3 8 0s5.3 3 8 0M8 20c2.7-3 5.3-3 8 0s5.3 3 8 0" className="brand-lines" />
+      </svg>
+      <h1>Sign in</h1>
+      {problem === undefined ? null : (
+        <p className="sign-in-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      <p>In a terminal that reaches this server, this opens the page, signed in:</p>
+      <Copyable text="suzumio open" />
+      <p className="quiet">Or have somebody who is signed in send you a link, and paste it here. It works once.</p>
+      <form onSubmit={open} className="sign-in-form">
+        <label className="visually-hidden" htmlFor="link">
+          Link
+        </label>
+        <input id="link" name="link" className="input" placeholder="https://…/sign-in#…" autoComplete="off" required />
+        <button type="submit" className="button button-filled">
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}

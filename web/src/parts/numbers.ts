@@ -1,0 +1,23 @@
+/** A number of things, short: `184k`. */
+export function count(value: number): string {
+  if (value < 10_000) return value.toLocaleString('en');
+  return value < 1_000_000 ? `${Math.round(value / 1_000)}k` : `${(value / 1_000_000).toFixed(1)}M`;
+}
+
+/** Dollars: fractions of a cent are shown as such. */
+export function dollars(usd: number): string {
+  if (usd > 0 && usd < 0.01) return '<$0.01';
+  return `$${usd.toFixed(2)}`;
+}
+
+/** A size in bytes. */
+export function bytes(size: number): string {
+  if (size < 1_000) return `${size} B`;
+  if (size < 1_000_000) return `${(size / 1_000).toFixed(1)} kB`;
+  return size < 1_000_000_000 ? `${(size / 1_000_000).toFixed(1)} MB` : `${(size / 1_000_000_000).toFixed(1)} GB`;
+}
+
+/** `1 turn`, `2 turns`. */
+export function some(value: number, one: string, many = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}

@@ -1,0 +1,128 @@
+import type { Project } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import type { ReactElement } from 'react';
+import { Link, useLocation } from 'wouter';
+import { api, keys } from '../api.js';
+import type { Live } from '../live/use-live.js';
+import { useInbox } from '../pages/use-inbox.js';
+import { useProjects } from '../pages/use-projects.js';
+import { useWho } from '../who.js';
+import { Icon, type IconName } from './icon.js';
+import { Mark } from './mark.js';
+import { some } from './numbers.js';
+import { stateOfProject } from './states.js';
+
+/** Where one can go: a rail at the side, a bar below on small screens. */
+export function Rail({ live }: { live: Live }) {
+  const inbox = useInbox();
+  const projects = useProjects();
+  const waiting = inbox.data?.items.filter(({ kind }) => kind !== 'message').length ?? 0;
+  return (
+    <nav className="rail" aria-label="Suzumio">
+      <Link href="/" className="brand">
+        <svg viewBox="0 0 32 32" width="20" height="20" aria-hidden>
+          <rect width="32" height="32" rx="8" className="brand-ground" />
+          <path d="M8 13.5c2.7-3 5.3-3 8 0s5.3 3 8 0M8 20c2.7-3 5.3-3 8 0s5.3 3 8 0" className="brand-lines" />
+        </svg>
+        Suzumio
+      </Link>
+      <ul className="rail-pages">
+        <Place href="/" icon="inbox" also={/^\/inbox/}>
+          Inbox {waiting > 0 ? <span className="badge">{waiting}</span> : null}
+        </Place>
+        <Place href="/projects" icon="folder" also={/^\/p\//}>
+          Projects <span className="rail-count">{projects.data?.length ?? ''}</span>
+        </Place>
+      </ul>
+      <OpenProjects projects={projects.data ?? []} waiting={waitingIn(inbox.data?.items ?? [])} />
+      <div className="rail-foot">
+        <Fleet live={live} />
+      </div>
+    </nav>
+  );
+}
+
+function Place({
+  href,
+  icon,
+  also,
+  children,
+}: {
+  href: string;
+  icon: IconName;
+  also: RegExp;
+  children: React.ReactNode;
+}) {
+  const [location] = useLocation();
+  const isHere = location === href || also.test(location);
+  return (
+    <li>
+      <Link href={href} className="rail-link" aria-current={isHere ? 'page' : undefined}>
+        <Icon name={icon} />
+        {children}
+      </Link>
+    </li>
+  );
+}
+
+/** How many items wait in each project. */
+function waitingIn(items: readonly { kind: string; project: string | null }[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { kind, project } of items) {
+    if (project !== null && kind !== 'message') counts.set(project, (counts.get(project) ?? 0) + 1);
+  }
+  return counts;
+}
+
+const mostOpen = 30;
+
+function OpenProjects({ projects, waiting }: { projects: readonly Project[]; waiting: Map<string, number> }) {
+  const [location] = useLocation();
+  const open = projects.filter(({ status }) => status === 'running' || status === 'submitted').slice(0, mostOpen);
+  if (open.length === 0) return null;
+  return (
+    <section className="rail-projects" aria-label="Open projects">
+      <h2 className="rail-title">Open projects</h2>
+      <ul>
+        {open.map((project) => {
+          const path = `/p/${project.id}`;
+          const isHere = location === path || location.startsWith(`${path}/`);
+          const { mark, word } = stateOfProject(project);
+          const count = waiting.get(project.id) ?? 0;
+          return (
+            <li key={project.id}>
+              <Link href={path} className="rail-link" aria-current={isHere ? 'page' : undefined}>
+                <Mark kind={mark} title={word} />
+                <bdi className="clip">{project.id}</bdi>
+                {count > 0 ? <span className="rail-waits">{count}</span> : null}
+              </Link>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+const fleetEveryMs = 5_000;
+
+/** Whether what is shown is live, and the workers: they have no events, so they are asked while the page is seen. */
+function Fleet({ live }: { live: Live }): ReactElement {
+  const { project } = useWho();
+  const fleet = useQuery({
+    queryKey: keys.fleet,
+    queryFn: () => api.listWorkers(),
+    enabled: project === null,
+    refetchInterval: fleetEveryMs,
+  });
+  const workers = (fleet.data?.items ?? []).filter(({ state }) => state === 'ready');
+  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
+  const words =
+    project !== null || fleet.data === undefined ? '' : `, ${some(workers.length, 'worker')}, ${some(slots, 'slot')}`;
+  return (
+    <p className="fleet">
+      <span className={`fleet-dot fleet-${live.state}`} aria-hidden />
+      {live.state === 'live' ? `Live${words}` : 'Not live'}
+    </p>
+  );
+}

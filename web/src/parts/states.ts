@@ -1,0 +1,32 @@
+import type { Agent, Project } from '@suzumio/sdk/client';
+import type { MarkKind } from './mark.js';
+
+/** A project's state in a word, as it is drawn. */
+export function stateOfProject({ status, paused, turns }: Pick<Project, 'status' | 'paused' | 'turns'>): State {
+  if (status === 'submitted') return { mark: 'report', word: 'report submitted' };
+  if (status === 'completed') return { mark: 'done', word: 'done' };
+  if (status === 'stopped') return { mark: 'stopped', word: 'stopped' };
+  if (status === 'initialized') return { mark: 'quiet', word: 'not started' };
+  if (paused !== null) return { mark: 'paused', word: 'paused' };
+  return turns.active > 0 ? { mark: 'running', word: 'running' } : { mark: 'quiet', word: 'quiet' };
+}
+
+/** An agent's state in a word, as it is drawn. */
+export function stateOfAgent({ state, paused, activeTurn, unread }: Agent): State {
+  if (state === 'failed') return { mark: 'failed', word: 'failed' };
+  if (state === 'stopped') return { mark: 'stopped', word: 'stopped' };
+  if (activeTurn?.status === 'running') return { mark: 'running', word: `turn ${activeTurn.number}` };
+  if (paused !== null) return { mark: 'paused', word: 'paused' };
+  if (activeTurn) return { mark: 'queued', word: `turn ${activeTurn.number} is next` };
+  return unread > 0 ? { mark: 'queued', word: 'has mail' } : { mark: 'quiet', word: 'quiet' };
+}
+
+export interface State {
+  mark: MarkKind;
+  word: string;
+}
+
+/** The name that an agent is called by. */
+export function nameOf({ displayName, id }: Pick<Agent, 'displayName' | 'id'>): string {
+  return displayName ?? id;
+}

@@ -1,0 +1,50 @@
+import { useSyncExternalStore } from 'react';
+
+/** The time, again each so many milliseconds. */
+export function useNow(everyMs: number): number {
+  return useSyncExternalStore(
+    (changed) => {
+      const timer = setInterval(changed, everyMs);
+      return () => clearInterval(timer);
+    },
+    () => Math.floor(Date.now() / everyMs) * everyMs,
+  );
+}
+
+/** A moment by the clock here; by the clock of UTC when pointed at. */
+export function Moment({ at, seconds = false }: { at: string; seconds?: boolean }) {
+  const date = new Date(at);
+  const isToday = date.toDateString() === new Date().toDateString();
+  const clock = date.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    ...(seconds ? { second: '2-digit' } : {}),
+    hour12: false,
+  });
+  const day = date.toLocaleDateString([], { day: 'numeric', month: 'short' });
+  return (
+    <time dateTime={at} title={`${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`}>
+      {isToday ? clock : `${day}, ${clock}`}
+    </time>
+  );
+}
+
+/** How long ago a moment was: `4 min`. */
+export function Ago({ at }: { at: string }) {
+  const now = useNow(10_000);
+  return (
+    <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC)`}>
+      {span(Math.max(0, now - Date.parse(at)))}
+    </time>
+  );
+}
+
+/** A span of time in its largest unit. */
+export function span(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 100_000) return `${Math.round(ms / 1_000)} s`;
+  if (ms < 100 * 60_000) return `${Math.round(ms / 60_000)} min`;
+  if (ms < 48 * 3_600_000) return `${Math.round(ms / 3_600_000)} h`;
+  return `${Math.round(ms / 86_400_000)} d`;
+}
