@@ -1,12 +1,10 @@
 import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
-import { messageOf } from '../turn-failure.js';
-import { isSystemError } from './is-system-error.js';
+import { messageOf, TurnFailure } from '../turn-failure.js';
 import { needsFile, publishFile } from './publish-file.js';
 import { jsonOf, localProblem, problemAnswer, problemOf, type ToolResult } from './tool-answer.js';
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
-import { WorkspacePathError } from './workspace-path.js';
 
 /** The turn and workspace of a call. */
 export interface CallSite {
@@ -95,7 +93,7 @@ async function written(site: CallSite, handed: HandedArtifact, to: string): Prom
     const facts = await new ArtifactWriter(door, authorization, workspace).write(handed, to);
     return writtenText({ ...handed, ...facts }, to);
   } catch (error) {
-    if (!(error instanceof WorkspacePathError) && !isSystemError(error)) throw error;
+    if (error instanceof TurnFailure || error instanceof ContentRefused) throw error;
     throw new WriteFailed(`"${handed.name}" was not written: ${messageOf(error)}`, { cause: error });
   }
 }

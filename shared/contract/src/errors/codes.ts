@@ -75,6 +75,7 @@ export const errorCodes = {
   'tool-not-allowed': { status: 403, retryable: false },
   'call-not-asked': { status: 403, retryable: false },
   'tool-input-invalid': { status: 422, retryable: false },
+  'tool-failed': { status: 422, retryable: false },
   'tool-limit-reached': { status: 429, retryable: false },
   'turn-ended': { status: 409, retryable: false },
   'stale-submit': { status: 409, retryable: false },
