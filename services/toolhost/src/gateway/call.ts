@@ -290,7 +290,7 @@ class ModelCall {
   }
 
   #journal({ answer, by }: Answered, request: ChatRequest): Promise<RecordedAnswer> {
-    const offered = new Set(request.tools?.map((tool) => tool.function.name));
+    const offered = request.tools?.map((tool) => tool.function.name) ?? [];
     this.#costNanoUsd = by.cost.nanoUsd;
     return this.#write((tx) => {
       const recorded = recordModelAnswer(tx, this.#call, answer, by);
