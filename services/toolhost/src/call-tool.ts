@@ -191,7 +191,7 @@ function outcomeOfError({ logger }: ToolhostContext, { tool, turn, step }: ToolC
 
 /** Whether the operating system or SQLite refused something for a reason that is not in the call. */
 function isOfMachine(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
+  if (typeof error !== 'object' || error === null) return false;
   if ('syscall' in error) return true;
   const code = 'code' in error ? String(error.code) : '';
   return code.startsWith('SQLITE_') && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(code);

@@ -266,7 +266,7 @@ class ModelCall {
         reached: progress.connected || cell.catalog.reached.has(host),
         untilMs,
         error: message,
-        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault },
+        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault, unreadable: error.unreadable },
       };
     } finally {
       if (progress.connected) await this.#bestEffort(() => cell.catalog.reached.add(host));
