@@ -1,4 +1,5 @@
 import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { messageOf, TurnFailure } from '../turn-failure.js';
@@ -35,7 +36,7 @@ export async function callTool(site: CallSite, request: ToolRequest): Promise<Do
   const answer = await door.send({
     method: 'POST',
     path: '/tool',
-    headers: { authorization },
+    headers: { authorization, ...(request.step === undefined ? {} : { [stepHeader]: request.step }) },
     json: { ...request, input: published.input },
   });
   if (answer.status < 300) return isWrite(request) ? writeHanded(site, request, answer) : answer;
