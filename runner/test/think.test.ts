@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ChatMessage, ModelAnswer } from '@suzumio/protocol/model-chat';
+import { type ChatMessage, maxChatBytes, type ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
@@ -66,7 +66,7 @@ const call = (name: string, written: unknown, id = `call-${name}`) => ({
   name,
   arguments: typeof written === 'string' ? written : JSON.stringify(written),
 });
-const last = (messages: readonly ChatMessage[] | undefined) => messages?.at(-1);
+const last = <Item>(items: readonly Item[] | undefined) => items?.at(-1);
 
 describe('a thinking turn', () => {
   test('tells the model that its workspace cannot be captured, and does not end before it can be', async () => {
@@ -225,6 +225,21 @@ describe('a thinking turn', () => {
     const at = mind([{ toolCalls: [call('artifacts_list', '')] }]);
     await think(turn(), at);
     expect(at.calls[0]?.input).toEqual({});
+  });
+
+  test('leaves out what it has written itself where a question would be longer than a ToolHost takes', async () => {
+    const report = 'x'.repeat(2_500_000);
+    const says = Array.from({ length: 8 }, (_, n) => ({
+      toolCalls: [call('messages_send', { recipient: report }, `c${n}`)],
+    }));
+    const at = mind(says, () => ({
+      problem: { type: '', title: '', status: 413, code: 'body-too-large', detail: 'Write less at once.' },
+    }));
+    expect((await think(turn(), at)).text).toBe('The end.');
+    expect(at.calls).toHaveLength(8);
+    const bytes = at.questions.map((question) => JSON.stringify(question).length);
+    expect(Math.max(...bytes)).toBeLessThan(maxChatBytes);
+    expect(JSON.stringify(last(at.questions)?.messages)).toContain('characters, to make room');
   });
 
   test('makes a part of far too many calls, and says so of the others', async () => {

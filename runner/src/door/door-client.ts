@@ -1,7 +1,8 @@
-import { maxToolBodyBytes } from '@suzumio/protocol/door';
+import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { bytesOf, type HttpAnswer, type HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
+import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
 import { type DoorBody, doorHttp } from './exchange.js';
@@ -39,8 +40,16 @@ export class DoorClient {
     this.#http = doorHttp(connector);
   }
 
-  /** Returns the first answer. Throws a {@link TurnFailure} with the exit code for an unavailable door. */
-  send(request: DoorRequest): Promise<DoorAnswer> {
+  /**
+   * Returns the first answer. Throws a {@link TurnFailure} with the exit code for an unavailable door. A call that is too
+   * long for a ToolHost is refused here: a server refuses it while it still comes, and its answer may be lost by that.
+   */
+  async send(request: DoorRequest): Promise<DoorAnswer> {
+    const bytes = request.json === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.json));
+    if (bytes > maxCallBytes) {
+      const detail = `The call has ${bytes} bytes, and at most ${maxCallBytes} are taken: write less at once.`;
+      return problemAnswer(localProblem(413, 'body-too-large', detail));
+    }
     return this.#patiently(async () => wholeAnswer(await this.#http.ask(request), request));
   }
 

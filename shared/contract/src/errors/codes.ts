@@ -90,6 +90,7 @@ export const errorCodes = {
   'artifact-path-invalid': { status: 422, retryable: false },
   'artifact-directory-invalid': { status: 422, retryable: false },
   'artifact-not-text': { status: 422, retryable: false },
+  'workspace-changed': { status: 409, retryable: false },
   'workspace-path-unknown': { status: 404, retryable: false },
   'content-collected': { status: 410, retryable: false },
   'model-cannot-see': { status: 422, retryable: false },
