@@ -45,9 +45,9 @@ export class SandboxCaller {
     return new SandboxCaller(steps, opened);
   }
 
-  call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
+  call(tool: SandboxToolName, input: unknown, step: string, unfilled?: unknown): Promise<ToolResult> {
     const { signal } = this.#over;
-    return this.steps.take({ tool, input, step }, (artifact) =>
+    return this.steps.take({ tool, input, step, unfilled }, (artifact) =>
       runSandboxTool(tool, input, this.sandbox, { step, artifact, signal }),
     );
   }

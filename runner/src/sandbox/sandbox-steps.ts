@@ -25,6 +25,8 @@ export interface SandboxStep {
   readonly tool: SandboxToolName | ScriptStep | 'artifacts.read';
   readonly input: unknown;
   readonly step: string;
+  /** What the journal recognises it by instead of its input. */
+  readonly unfilled?: unknown;
 }
 
 /** Carries out a step, which may have been given an artifact. */
@@ -46,8 +48,13 @@ export class SandboxSteps {
    *
    * @returns the result on record; a step whose effects are in the workspace already is not taken again
    */
-  async take({ tool, input, step }: SandboxStep, act: Act): Promise<ToolResult> {
-    const begun = await this.#send('/tool/begin', { tool, input, step });
+  async take({ tool, input, step, unfilled }: SandboxStep, act: Act): Promise<ToolResult> {
+    const begun = await this.#send('/tool/begin', {
+      tool,
+      input,
+      step,
+      ...(unfilled === undefined ? {} : { unfilled }),
+    });
     if (begun.status >= 300) return { problem: problemOf(begun) };
     const answer = beginStepAnswer.safeParse(jsonOf(begun));
     if (!answer.success) throw new TurnFailure(`the answer to the beginning of ${tool} is none`);
@@ -68,8 +75,8 @@ export class SandboxSteps {
   }
 
   /** Writes what a call was given into the workspace, in a step of its own. */
-  readonly write: WriteInStep = ({ tool, input, step }, write) =>
-    this.take({ tool, input, step: writeStep(step) }, async () => {
+  readonly write: WriteInStep = ({ tool, input, step, unfilled }, write) =>
+    this.take({ tool, input, unfilled, step: writeStep(step) }, async () => {
       try {
         return { output: await write() };
       } catch (error) {

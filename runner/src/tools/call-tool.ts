@@ -20,7 +20,7 @@ export interface CallSite {
 
 /** Writes what a call was given in a step; a {@link WriteFailed} or ContentRefused of `write` is what came of it. */
 export type WriteInStep = (
-  call: { tool: 'artifacts.read'; input: unknown; step: string },
+  call: { tool: 'artifacts.read'; input: unknown; step: string; unfilled?: unknown },
   write: () => Promise<string>,
 ) => Promise<ToolResult>;
 
@@ -62,10 +62,10 @@ async function writeHanded(site: CallSite, request: Write, answer: DoorAnswer): 
   const response = toolResponse.safeParse(jsonOf(answer));
   const handed = handedArtifact.safeParse(response.data?.metadata);
   if (!response.success || !handed.success) return answer;
-  const { tool, step, input } = request;
+  const { tool, step, input, unfilled } = request;
   const write = () => written(site, handed.data, input.to);
   if (site.writeInStep && step !== undefined) {
-    const result = await site.writeInStep({ tool, input, step }, write);
+    const result = await site.writeInStep({ tool, input, step, unfilled }, write);
     return 'problem' in result ? problemAnswer(result.problem) : { ...answer, body: bytesOf(result.response) };
   }
   try {

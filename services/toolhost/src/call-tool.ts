@@ -50,10 +50,12 @@ export async function toolCallOf(
   context: ToolhostContext,
   store: ProjectStore,
   token: PresentedToken,
-  { project, agent: named, turn: of, step, tool, kept: input, requestHash }: CallBody,
+  { project, agent: named, turn: of, step, tool, kept: input, requestHash: hash, scriptHash }: CallBody,
 ): Promise<ToolCall> {
   const { agent } = authorizeTool(store.reader, token);
   const { turn, attempt, tokenHash } = token;
+  // Only a script's author may say that two inputs are one call: a model is held to what it asked for.
+  const requestHash = isScripted(store, agent) ? (scriptHash ?? hash) : hash;
   const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
   if (project === token.project && of === turn && named === agent) return call;
   return refuseCall(
@@ -63,6 +65,10 @@ export async function toolCallOf(
     'forbidden',
     'A token is good for its own turn only, and this call names another.',
   );
+}
+
+function isScripted({ reader, config }: ProjectStore, agent: string): boolean {
+  return config.backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0;
 }
 
 /** What became of a call, as it is counted. */

@@ -521,6 +521,32 @@ describe('writing what a call was given', () => {
 });
 
 describe('a step of a script', () => {
+  test('that names its attempt is the same in each', async () => {
+    const first = await started();
+    const asked = (attempt: number) => ({
+      step: '0.0',
+      tool: 'script.run',
+      input: { command: 'echo', variables: { n: String(attempt) } },
+      unfilled: { command: 'echo', variables: { n: '{{turn.attempt}}' } },
+    });
+    const sent = (attempt: number) => ({
+      recipient: 'boss',
+      body: `attempt ${String(attempt)}`,
+    });
+    const unfilled = { recipient: 'boss', body: 'attempt {{turn.attempt}}' };
+    await post(first, 'begin', asked(1));
+    await end(first, '0.0');
+    expect((await first.tool('messages.send', sent(1), { step: '1.0', unfilled })).status).toBe(200);
+    await capture(first, 1, ['0.0']);
+    const second = await nextAttempt(first);
+    expect((await post(second, 'begin', asked(2))).body).toEqual({ result: ran });
+    expect((await second.tool('messages.send', sent(2), { step: '1.0', unfilled })).status).toBe(200);
+    expect(await bench.testing.rows(project, `SELECT body FROM messages WHERE sender = 'dev'`)).toEqual([
+      { body: 'attempt 1' },
+    ]);
+    expect((await second.tool('messages.send', sent(2), { step: '1.0' })).body['code']).toBe('journal-mismatch');
+  });
+
   test('is on no allowlist', async () => {
     const of = await started(
       'dev',
