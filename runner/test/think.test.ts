@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { type ChatMessage, maxChatBytes, type ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { ChatMessage, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
 import { think } from '../src/ai/think.js';
@@ -168,9 +168,8 @@ describe('a thinking turn', () => {
     const at = mind([{ toolCalls: [call(name, written)] }]);
     await think(turn(), at);
     expect(at.calls).toEqual([{ tool: 'messages.send', input: { recipient: 'ben' }, step: '0.0' }]);
-    const [told] = (at.questions[1]?.messages.at(-2) as { tool_calls: { function: { arguments: string } }[] })
-      .tool_calls;
-    expect(JSON.parse(told?.function.arguments ?? '')).toEqual({ recipient: 'ben' });
+    const told = at.questions[1]?.messages.at(-2) as { tool_calls?: { function: { arguments: string } }[] } | undefined;
+    expect(JSON.parse(told?.tool_calls?.[0]?.function.arguments ?? '')).toEqual({ recipient: 'ben' });
   });
 
   test.each([
@@ -225,21 +224,6 @@ describe('a thinking turn', () => {
     const at = mind([{ toolCalls: [call('artifacts_list', '')] }]);
     await think(turn(), at);
     expect(at.calls[0]?.input).toEqual({});
-  });
-
-  test('leaves out what it has written itself where a question would be longer than a ToolHost takes', async () => {
-    const report = 'x'.repeat(2_500_000);
-    const says = Array.from({ length: 8 }, (_, n) => ({
-      toolCalls: [call('messages_send', { recipient: report }, `c${n}`)],
-    }));
-    const at = mind(says, () => ({
-      problem: { type: '', title: '', status: 413, code: 'body-too-large', detail: 'Write less at once.' },
-    }));
-    expect((await think(turn(), at)).text).toBe('The end.');
-    expect(at.calls).toHaveLength(8);
-    const bytes = at.questions.map((question) => JSON.stringify(question).length);
-    expect(Math.max(...bytes)).toBeLessThan(maxChatBytes);
-    expect(JSON.stringify(last(at.questions)?.messages)).toContain('characters, to make room');
   });
 
   test('makes a part of far too many calls, and says so of the others', async () => {

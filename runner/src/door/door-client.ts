@@ -1,8 +1,8 @@
 import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { bytesOf, type HttpAnswer, type HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { type Problem, problemMediaType } from '@suzumio/protocol/problem';
 import { retry } from '@suzumio/protocol/retry';
-import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
 import { type DoorBody, doorHttp } from './exchange.js';
@@ -48,7 +48,9 @@ export class DoorClient {
     const bytes = request.json === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.json));
     if (bytes > maxCallBytes) {
       const detail = `The call has ${bytes} bytes, and at most ${maxCallBytes} are taken: write less at once.`;
-      return problemAnswer(localProblem(413, 'body-too-large', detail));
+      const found = { type: 'urn:suzumio:problem:body-too-large', title: 'body too large', status: 413, detail };
+      const body = Buffer.from(JSON.stringify({ ...found, code: 'body-too-large' } satisfies Problem));
+      return { status: 413, contentType: problemMediaType, body };
     }
     return this.#patiently(async () => wholeAnswer(await this.#http.ask(request), request));
   }

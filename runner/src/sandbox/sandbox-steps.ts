@@ -124,9 +124,12 @@ function defectOf(tool: string, error: unknown): SandboxRefusal {
 /** A result that a ToolHost takes. What was done is done, so one that says too much of it is cut. */
 function bounded(result: Exclude<StepResult, { error: unknown }>): StepResult {
   if (Buffer.byteLength(JSON.stringify(result)) <= maxResultBytes) return result;
-  const { metadata: _tooMuch, ...rest } = result;
   // A character may be six bytes of JSON.
-  return { ...rest, output: `${beginningOf(result.output, maxResultBytes / 8)}\n[The rest is too long to be told.]` };
+  const { image } = result;
+  return {
+    ...(image === undefined ? {} : { image }),
+    output: `${beginningOf(result.output, maxResultBytes / 8)}\n[The rest is too long to be told.]`,
+  };
 }
 
 function resultOf(result: StepResult): ToolResult {

@@ -124,14 +124,14 @@ async function answerIn(
 ): Promise<ModelAnswer> {
   const builder = new AnswerBuilder();
   const read = format.events();
-  let isLast = false;
+  const stream = { done: false };
   const body = new AnswerBody((json) => {
-    if (isLast) return;
+    if (stream.done) return;
     for (const chunk of read(wireJson(json))) {
       const text = builder.add(chunk);
       progress.reached(builder.chars);
       if (text !== '') onText(text);
-      if (chunk.last) isLast = true;
+      if (chunk.last) stream.done = true;
     }
   });
   const decoder = new TextDecoder();
@@ -140,7 +140,7 @@ async function answerIn(
     for await (const bytes of bytesOf(response)) {
       progress.heard();
       body.feed(decoder.decode(bytes, { stream: true }));
-      if (isLast || body.isDone) break;
+      if (stream.done || body.isDone) break;
       if (!body.isStream && !isEvents(response)) continue;
       silence ??= setTimeout(() => {
         progress.fellSilent = true;
@@ -159,7 +159,7 @@ async function answerIn(
   const whole = body.end();
   if (whole !== undefined && !(whole === '' && isEvents(response))) {
     for (const chunk of format.whole(wireJson(whole))) builder.add(chunk);
-  } else if (!isLast && !body.isDone && !builder.finished) {
+  } else if (!stream.done && !body.isDone && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
   return builder.answer(place);

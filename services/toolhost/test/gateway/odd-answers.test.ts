@@ -445,7 +445,7 @@ describe('an answer in a form that was not asked for', () => {
   });
 
   test('is inflated within bounds', async () => {
-    const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024, ' '), { level: 1 });
+    const bomb = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '), { level: 1 });
     await expect(ask(sent('application/json', bomb, encoded('gzip')))).rejects.toMatchObject({
       kind: 'answer-too-large',
     });
