@@ -12,10 +12,10 @@ export class TurnTools implements ToolCaller {
     private readonly openSandbox: () => Promise<SandboxCaller>,
   ) {}
 
-  async call(tool: string, input: unknown, step: string): Promise<ToolResult> {
-    if (!isSandboxTool(tool)) return this.others.call(tool, input, step);
+  async call(tool: string, input: unknown, step: string, unfilled?: unknown): Promise<ToolResult> {
+    if (!isSandboxTool(tool)) return this.others.call(tool, input, step, unfilled);
     this.#sandbox ??= this.openSandbox();
-    return (await this.#sandbox).call(tool, input, step);
+    return (await this.#sandbox).call(tool, input, step, unfilled);
   }
 
   /** Does a turn's work, and ends what it has left running. */

@@ -291,7 +291,6 @@ test('a list of files that would lead elsewhere is taken from nobody, not even f
   hand({ version: 1, entries: [{ ...file, path: '../outside' }] });
   const { problem } = await fromRunner('artifacts.read', { id: 'art_1', to: 'x' });
   expect(problem).toContain('is not the list of a directory');
-  expect(problem).toContain('a path inside the workspace, without . or ..');
   expect(existsSync(inWorkspace('..', 'outside'))).toBe(false);
 });
 

@@ -40,6 +40,9 @@ function mind(
   };
 }
 
+/** Tools whose names differ by marks alone. */
+const alike = ['notes.add', 'no.tesadd'];
+
 function turn(changes: Partial<RunnerTurnInput> = {}): RunnerTurnInput {
   return {
     project: 'paper',
@@ -49,7 +52,11 @@ function turn(changes: Partial<RunnerTurnInput> = {}): RunnerTurnInput {
     controllerUrl: 'stdio:',
     token: 't',
     runner: { mode: 'ai' },
-    tools: ['messages.send', 'artifacts.list'].map((name) => ({ name, description: name, inputSchema: {} })),
+    tools: ['messages.send', 'artifacts.list', ...alike].map((name) => ({
+      name,
+      description: name,
+      inputSchema: name === 'messages.send' ? { required: ['recipient'] } : {},
+    })),
     ...changes,
   };
 }
@@ -59,7 +66,7 @@ const call = (name: string, written: unknown, id = `call-${name}`) => ({
   name,
   arguments: typeof written === 'string' ? written : JSON.stringify(written),
 });
-const last = (messages: readonly ChatMessage[] | undefined) => messages?.at(-1);
+const last = <Item>(items: readonly Item[] | undefined) => items?.at(-1);
 
 describe('a thinking turn', () => {
   test('tells the model that its workspace cannot be captured, and does not end before it can be', async () => {
@@ -128,12 +135,13 @@ describe('a thinking turn', () => {
     [
       'an unknown tool',
       call('messages_sned', {}),
-      /tool-unknown: There is no tool "messages_sned"; there are messages_send, artifacts_list/,
+      /tool-unknown: There is no tool "messages_sned"\. The names to call are, to the letter: messages_send, artifacts_list, notes_add, no_tesadd\./,
     ],
+    ['a name that may mean two tools', call('Notes-Add', {}), /tool-unknown: There is no tool "Notes-Add"/],
     [
       'arguments that are cut off',
       call('messages_send', '{"recipient": "be'),
-      /arguments-invalid: The arguments are not JSON \(.+\)\. Write the call again\./,
+      /arguments-invalid: The arguments are not JSON \(.+\)\. Write the call of messages_send again, with one JSON object and nothing around it: \{"recipient": …\}\./,
     ],
     [
       'arguments that are nested without end',
@@ -145,6 +153,53 @@ describe('a thinking turn', () => {
     expect((await think(turn(), at)).text).toBe('The end.');
     expect(at.calls).toEqual([]);
     expect(last(at.questions[1]?.messages)?.content).toMatch(told);
+  });
+
+  test.each([
+    ['messages.send', '{"recipient":"ben"}'],
+    ['functions.messages_send', '{"recipient":"ben"}'],
+    ['functions.messages_send:3', '{"recipient":"ben"}'],
+    ['Messages_Send', '{"recipient":"ben"}'],
+    ['messagesSend', '{"recipient":"ben"}'],
+    ['messages_send<|channel|>commentary', '{"recipient":"ben"}'],
+    ['messages_send', '```json\n{"recipient":"ben"}\n```'],
+    ['messages_send', JSON.stringify('{"recipient":"ben"}')],
+  ])('makes a call that is meant beyond doubt: %s %s', async (name, written) => {
+    const at = mind([{ toolCalls: [call(name, written)] }]);
+    await think(turn(), at);
+    expect(at.calls).toEqual([{ tool: 'messages.send', input: { recipient: 'ben' }, step: '0.0' }]);
+    const told = at.questions[1]?.messages.at(-2) as { tool_calls?: { function: { arguments: string } }[] } | undefined;
+    expect(JSON.parse(told?.tool_calls?.[0]?.function.arguments ?? '')).toEqual({ recipient: 'ben' });
+  });
+
+  test.each([
+    '<tool_call>\n{"name": "messages_send", "arguments": {}}\n</tool_call>',
+    'I send it.\n<function_call>{"name": "messages_send"}',
+    '<|tool_call|>messages_send{"recipient": "ben"}',
+    '[TOOL_CALLS] [{"name": "messages_send"}]',
+    '<function=messages_send><parameter=recipient>ben</parameter></function>',
+  ])('tells the model that a call in its text is none: %s', async (text) => {
+    const at = mind([{ text }, { toolCalls: [call('messages_send', { recipient: 'ben' })] }]);
+    expect((await think(turn(), at)).text).toContain('The end.');
+    expect(last(at.questions[1]?.messages)).toMatchObject({
+      role: 'user',
+      content: expect.stringMatching(/call as text.*tool call.*one JSON object/),
+    });
+    expect(at.calls).toHaveLength(1);
+  });
+
+  test('does not tell it so for ever', async () => {
+    const at = mind(Array(9).fill({ text: '<tool_call>{"name": "messages_send"}</tool_call>' }));
+    await expect(think(turn(), at)).rejects.toMatchObject({ code: 'answer-unreadable' });
+    expect(at.questions).toHaveLength(4);
+  });
+
+  test.each([
+    'Never write <tool_call> in an answer.',
+    'Calls stand in [TOOL_CALLS], or so I read.',
+    'a < b && tool_call > c',
+  ])('takes words about calls for words: %s', async (text) => {
+    expect((await think(turn(), mind([{ text }]))).text).toBe(text);
   });
 
   test('tells the model why a tool refused', async () => {

@@ -26,7 +26,7 @@ export interface ModelRequestBody {
 /** What a provider does that has no answer, or a strange one. */
 export type Behaviour =
   | Reply
-  | { status: number; headers?: Record<string, string>; body?: string | object }
+  | { status: number; headers?: Record<string, string>; body?: string | Buffer | object }
   /** Whole lines of a stream as they are, or a pause between them in milliseconds; `cut` breaks the connection then. */
   | { lines: (string | number)[]; cut?: boolean }
   | { silent: true }
@@ -71,7 +71,9 @@ export async function startModelServer(answers: Script): Promise<ModelServer> {
     if ('reset' in behaviour) request.socket.resetAndDestroy();
     else if ('status' in behaviour) {
       const { status, headers, body: said = '' } = behaviour;
-      response.writeHead(status, headers).end(typeof said === 'string' ? said : JSON.stringify(said));
+      response
+        .writeHead(status, headers)
+        .end(typeof said === 'string' || Buffer.isBuffer(said) ? said : JSON.stringify(said));
     } else if ('lines' in behaviour) await sendLines(response, behaviour);
     else await sendReply(response, behaviour, { streamed: body.stream === true, ...wireOf(seen.path) });
   }

@@ -1,7 +1,7 @@
 import { notesText, transcriptText } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import { tokensOf } from '@suzumio/protocol/estimated-tokens';
-import type { ChatMessage } from '@suzumio/protocol/model-chat';
+import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
+import { type ChatMessage, maxChatBytes } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
 import { repositoryText } from '@suzumio/protocol/repository';
 import { sharedText } from '@suzumio/protocol/shared-repository';
@@ -10,6 +10,8 @@ import { type ImageOfCall, ImagesShown } from './images-shown.js';
 
 /** The share of a model's context for a request; the rest is for its answer, and for errors of the estimate. */
 const askedShare = 0.8;
+/** The longest request, in bytes; the rest is for what is around messages and tools. */
+const mostBytes = maxChatBytes - 64 * 1024;
 /** The shortest length of a result that the model has not seen yet. */
 const shortestResultChars = 1_000;
 const droppedResult = '[left out to make room; call again if you still need it]';
@@ -101,7 +103,7 @@ export class Conversation {
   }
 
   /**
-   * Drops the oldest image, else the oldest result, or shortens the longest one that the model has not seen. Returns
+   * Drops the oldest image, else the oldest result, else the arguments of the oldest call, or shortens the longest one that the model has not seen. Returns
    * whether there was one.
    */
   shortenResults(): boolean {
@@ -112,6 +114,7 @@ export class Conversation {
       seen.content = droppedResult;
       return true;
     }
+    if (this.#now.slice(0, fresh).some(leaveArguments)) return true;
     const [longest] = this.#now.slice(fresh).sort((a, b) => resultOf(b).length - resultOf(a).length);
     const result = longest === undefined ? '' : resultOf(longest);
     if (!longest || result.length <= shortestResultChars) return false;
@@ -124,10 +127,22 @@ export class Conversation {
     return this.#images.tokens;
   }
 
-  /** Whether a request probably exceeds the model's context. */
+  /** Whether a request probably exceeds the model's context, or is longer than a ToolHost takes. */
   isTooLong(question: unknown, imageTokens = 0): boolean {
-    return tokensOf(question) + imageTokens > this.#contextLimit * askedShare;
+    const bytes = Buffer.byteLength(JSON.stringify(question));
+    if (bytes > mostBytes) return true;
+    return estimatedTokens(bytes) + imageTokens > this.#contextLimit * askedShare;
   }
+}
+
+/** Drops the arguments of a message's calls, where they are long. Returns whether any were. */
+function leaveArguments(message: ChatMessage): boolean {
+  const calls = message.role === 'assistant' ? (message.tool_calls ?? []) : [];
+  const long = calls.filter((call) => call.function.arguments.length > shortestResultChars);
+  for (const { function: called } of long) {
+    called.arguments = JSON.stringify({ left_out: `${called.arguments.length} characters, to make room` });
+  }
+  return long.length > 0;
 }
 
 /** A tool's result; nothing for any other message. */

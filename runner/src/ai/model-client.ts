@@ -87,6 +87,8 @@ async function answerTo(
   { step, purpose, messages, tools }: Question,
   onText: (text: string) => void,
 ): Promise<ModelAnswer> {
+  // What a tool's description says of others is said by the names that are called.
+  const called = (text: string) => tools.reduce((said, { name }) => said.replaceAll(name, functionName(name)), text);
   const pieces = await client.chat.completions.create(
     {
       model: 'default',
@@ -98,7 +100,11 @@ async function answerTo(
         : {
             tools: tools.map(({ name, description, inputSchema }) => ({
               type: 'function' as const,
-              function: { name: functionName(name), description, parameters: inputSchema },
+              function: {
+                name: functionName(name),
+                description: called(description),
+                parameters: JSON.parse(called(JSON.stringify(inputSchema))) as Record<string, unknown>,
+              },
             })),
           }),
     },

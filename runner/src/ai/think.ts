@@ -1,12 +1,14 @@
 import { callInput } from '@suzumio/protocol/call-input';
-import { assistantMessage, functionName, goOnMessage, toolMessage } from '@suzumio/protocol/conversation';
+import { assistantMessage, callInTextMessage, goOnMessage, toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
+import { hasCallInText, meantName } from '@suzumio/protocol/meant-calls';
 import type { ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
 import { notesIn } from '@suzumio/protocol/notes';
 import type { RunnerTurnInput, RunnerTurnOutput, ToolResponse } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { ToldFailure, TurnFailure } from '../turn-failure.js';
 import { Conversation } from './conversation.js';
+import { type Correction, invalidArguments, unknownTool } from './corrections.js';
 import type { ImageOfCall } from './images-shown.js';
 import type { ModelCaller, ModelResult, Question } from './model-client.js';
 
@@ -21,6 +23,8 @@ export interface Mind {
 const maxCallsAtOnce = 32;
 /** How often a model may continue an answer that was cut off. */
 const maxContinuations = 3;
+/** How often a turn's model is told that it has written a call as text. */
+const maxCallsInText = 3;
 const maxTextChars = 1_000_000;
 /** The shortest length of a transcript that is too long to be summed up. */
 const shortestTranscriptChars = 1_000;
@@ -65,6 +69,7 @@ class Turn {
   async run(): Promise<RunnerTurnOutput> {
     if (this.#told.untold !== undefined) await this.#sumUp(this.#told.untold);
     let continuations = 0;
+    let callsInText = 0;
     for (;;) {
       const answer = await this.#ask();
       if (answer.text !== '') this.#texts.push(answer.text);
@@ -80,6 +85,12 @@ class Turn {
           throw new ToldFailure('answer-refused', `The model refused: ${answer.refusal}`);
         }
         if (answer.finishReason !== 'length') {
+          if (this.input.tools.length > 0 && hasCallInText(answer.text)) {
+            callsInText += 1;
+            if (callsInText > maxCallsInText) throw callsAsText();
+            this.#told.add(callInTextMessage);
+            continue;
+          }
           if (!this.#isUncaptured) return this.#output();
           // The model is told again, until its ToolHost ends the turn.
           this.#told.tell('[The turn cannot end like this.]');
@@ -195,19 +206,16 @@ class Turn {
   async #call(
     call: ModelToolCall,
     step: string,
-  ): Promise<Pick<ToolResponse, 'output' | 'image'> | { code: string; message: string } | 'ended'> {
-    const tool = this.input.tools.find(({ name }) => functionName(name) === call.name);
-    if (!tool) {
-      const known = this.input.tools.map(({ name }) => functionName(name)).join(', ');
-      return { code: 'tool-unknown', message: `There is no tool "${call.name}"; there are ${known || 'none'}.` };
-    }
+  ): Promise<Pick<ToolResponse, 'output' | 'image'> | Correction | 'ended'> {
+    const { tools } = this.input;
+    const meant = meantName(
+      call.name,
+      tools.map(({ name }) => name),
+    );
+    const tool = tools.find(({ name }) => name === meant);
+    if (!tool) return unknownTool(call.name, tools);
     const parsed = callInput(call.arguments);
-    if ('fault' in parsed) {
-      return {
-        code: 'arguments-invalid',
-        message: `The arguments are ${parsed.fault}. Write the call again.`,
-      };
-    }
+    if ('fault' in parsed) return invalidArguments(parsed.fault, tool);
     this.mind.log(`[${step}] ${tool.name}\n`);
     const result = await this.mind.tools.call(tool.name, parsed.input, step);
     if ('problem' in result) {
@@ -233,6 +241,13 @@ class Turn {
 /** The newer half of a transcript. */
 function halved(transcript: string): string {
   return endOf(transcript, Math.floor(transcript.length / 2));
+}
+
+function callsAsText(): ToldFailure {
+  return new ToldFailure(
+    'answer-unreadable',
+    `The model writes its calls as text (<tool_call> or the like), also after it was told so ${maxCallsInText} times: have its server read them (vLLM: --enable-auto-tool-choice with the --tool-call-parser of the model; llama.cpp: --jinja), or use a model that makes calls.`,
+  );
 }
 
 const tooMany = {

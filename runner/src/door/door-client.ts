@@ -1,6 +1,7 @@
-import { maxToolBodyBytes } from '@suzumio/protocol/door';
+import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { bytesOf, type HttpAnswer, type HttpClient, type HttpRequest } from '@suzumio/protocol/http-client';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
+import { type Problem, problemMediaType } from '@suzumio/protocol/problem';
 import { retry } from '@suzumio/protocol/retry';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import type { Connector } from './connector.js';
@@ -39,8 +40,18 @@ export class DoorClient {
     this.#http = doorHttp(connector);
   }
 
-  /** Returns the first answer. Throws a {@link TurnFailure} with the exit code for an unavailable door. */
-  send(request: DoorRequest): Promise<DoorAnswer> {
+  /**
+   * Returns the first answer. Throws a {@link TurnFailure} with the exit code for an unavailable door. A call that is too
+   * long for a ToolHost is refused here: a server refuses it while it still comes, and its answer may be lost by that.
+   */
+  async send(request: DoorRequest): Promise<DoorAnswer> {
+    const bytes = request.json === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.json));
+    if (bytes > maxCallBytes) {
+      const detail = `The call has ${bytes} bytes, and at most ${maxCallBytes} are taken: write less at once.`;
+      const found = { type: 'urn:suzumio:problem:body-too-large', title: 'body too large', status: 413, detail };
+      const body = Buffer.from(JSON.stringify({ ...found, code: 'body-too-large' } satisfies Problem));
+      return { status: 413, contentType: problemMediaType, body };
+    }
     return this.#patiently(async () => wholeAnswer(await this.#http.ask(request), request));
   }
 

@@ -9,7 +9,15 @@ import { TurnFailure } from '../turn-failure.js';
 import { findRule } from './find-rule.js';
 import type { ProcessControl } from './process-control.js';
 import { runCommand } from './run-command.js';
-import { fillCommand, fillTemplate, fillValue, scopeOf, type TemplateScope, UnknownPlaceholder } from './template.js';
+import {
+  fillCommand,
+  fillTemplate,
+  fillValue,
+  scopeOf,
+  scopeOfTurn,
+  type TemplateScope,
+  UnknownPlaceholder,
+} from './template.js';
 
 /** The environment of a script's steps. */
 export interface Stage {
@@ -74,14 +82,23 @@ async function perform(
     const { command, variables } = fillCommand(step.run.command, scope);
     const env = { ...stage.env, ...variables };
     const { timeoutMs } = step.run;
-    const asked = { command, variables, ...(timeoutMs === undefined ? {} : { timeoutMs }) };
+    const bounds = timeoutMs === undefined ? {} : { timeoutMs };
+    const asked = recognised({ command, variables, ...bounds }, () => ({
+      command,
+      variables: fillCommand(step.run.command, scopeOfTurn(scope)).variables,
+      ...bounds,
+    }));
     const run = () => runCommand({ command, cwd: input.workspace, env, timeoutMs }, stage.log);
-    return { output: await act({ tool: 'script.run', input: asked, step: `${index}.0` }, run, input, stage) };
+    return { output: await act({ tool: 'script.run', ...asked, step: `${index}.0` }, run, input, stage) };
   }
   if ('write' in step) {
     const [path, content] = [fillTemplate(step.write.path, scope), fillTemplate(step.write.text, scope)];
     const write = () => writeText(input.workspace, path, content);
-    await act({ tool: 'script.write', input: { path, content }, step: `${index}.0` }, write, input, stage);
+    const asked = recognised({ path, content }, () => ({
+      path: fillTemplate(step.write.path, scopeOfTurn(scope)),
+      content: fillTemplate(step.write.text, scopeOfTurn(scope)),
+    }));
+    await act({ tool: 'script.write', ...asked, step: `${index}.0` }, write, input, stage);
     return {};
   }
   if ('tool' in step) return callTool(step, index, scope, stage.tools);
@@ -91,6 +108,12 @@ async function perform(
   else if ('hang' in step) await stage.control.hang();
   else return addText(step, scope);
   return {};
+}
+
+/** A step's input, and what the journal recognises it by where that is something else. */
+function recognised(input: unknown, ofTurn: () => unknown): { input: unknown; unfilled?: unknown } {
+  const unfilled = ofTurn();
+  return JSON.stringify(unfilled) === JSON.stringify(input) ? { input } : { input, unfilled };
 }
 
 /** Does what a script says in the sandbox, on record where the ToolHost keeps it. What fails there ends the turn. */
@@ -136,7 +159,8 @@ async function callTool(
   scope: TemplateScope,
   tools: ToolCaller,
 ): Promise<StepResult> {
-  const result = await tools.call(step.tool, fillValue(step.input, scope), `${index}.0`);
+  const { input, unfilled } = recognised(fillValue(step.input, scope), () => fillValue(step.input, scopeOfTurn(scope)));
+  const result = await tools.call(step.tool, input, `${index}.0`, unfilled);
   if ('problem' in result) {
     const { code, detail } = result.problem;
     if (code === step.expectError) return { output: result.problem };

@@ -4,7 +4,7 @@ import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 export interface TemplateScope {
   readonly project: string;
   readonly agent: { readonly id: string; readonly base: string; readonly role: string; readonly displayName: string };
-  readonly turn: { readonly id: string; readonly number: number; readonly attempt: number };
+  readonly turn: { readonly id: string; readonly number: number; readonly attempt: number | string };
   readonly mail: readonly Readonly<Record<string, unknown>>[];
   readonly steps: readonly { readonly output?: unknown }[];
 }
@@ -30,6 +30,11 @@ export function scopeOf(input: RunnerTurnInput, steps: TemplateScope['steps']): 
     mail: turn.mail ?? [],
     steps,
   };
+}
+
+/** The same scope, in which what differs between attempts stays a placeholder: the journal knows a step by what it is made of. */
+export function scopeOfTurn(scope: TemplateScope): TemplateScope {
+  return { ...scope, turn: { ...scope.turn, attempt: '{{turn.attempt}}' } };
 }
 
 /** `text` with each `{{path}}` replaced; objects and lists are written as JSON. Throws {@link UnknownPlaceholder}. */

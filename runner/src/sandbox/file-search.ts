@@ -1,14 +1,18 @@
+import { constants } from 'node:fs';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import * as z from 'zod';
 import { SandboxRefusal } from './paths/refusal.js';
-import { missing, refuseUnlessFile } from './paths/roots.js';
-import { ripgrep, type RipgrepEnd } from './processes/ripgrep.js';
+import { missing, openedFile, type Place, refuseUnlessFile } from './paths/roots.js';
+import { ripgrep, type RipgrepEnd, type RipgrepOptions } from './processes/ripgrep.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
+import { binaryKind, sampleBytes } from './text/file-kind.js';
 import { counted, lasted } from './text/legible.js';
 
 type Input = SandboxInput<'file.search'>;
 
 const maxLineChars = 500;
+/** How many files are named that match after a NUL. */
+const maxNulFiles = 5;
 
 const text = z.union([
   z.object({ text: z.string() }).transform((value) => value.text),
@@ -37,20 +41,44 @@ export async function searchFiles(
     const directory = await place.directory.enter(isDirectory ? place.name : '.');
     try {
       const where = isDirectory ? '.' : `./${place.name}`;
+      // What file.read shows as a text is one here, too, though there is a NUL in it somewhere.
+      const asText = !isDirectory && (await isShownAsText(place));
       const base = roots.shown(isDirectory ? place.path : place.path.slice(0, place.path.lastIndexOf('/')));
       const found = new Found(input, base === '.' ? '' : `${base}/`);
       const options = { env, signal: call.signal, timeoutMs: limits.searchMs };
       const end = await ripgrep(
         directory.self,
-        [...argsOf(input), '--', input.pattern, where],
+        [...argsOf(input), ...(asText ? ['--text'] : []), '--', input.pattern, where],
         options,
         (line, isCut) => found.take(line, isCut),
       );
-      return found.answer(end, limits.searchMs);
+      if (!isDirectory || !found.isEmpty || end.ended !== undefined) return found.answer(end, limits.searchMs);
+      return found.answer(end, limits.searchMs, await filesWithNul(directory.self, input, options));
     } finally {
       await directory.close();
     }
   });
+}
+
+async function isShownAsText(place: Place): Promise<boolean> {
+  const file = await openedFile(place, constants.O_RDONLY);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
+    return binaryKind(buffer.subarray(0, bytesRead)) === undefined;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Some files of a directory that match after a NUL, where a search of all has ended with that. */
+async function filesWithNul(directory: string, input: Input, options: RipgrepOptions): Promise<string[]> {
+  const files: string[] = [];
+  const args = [...argsOf(input).filter((arg) => arg !== '--json'), '--files-with-matches', '--binary'];
+  await ripgrep(directory, [...args, '--', input.pattern, '.'], options, (line) => {
+    files.push(line.toString().replace(/^\.\//, ''));
+    return files.length < maxNulFiles;
+  });
+  return files;
 }
 
 function argsOf({ glob, literal, ignoreCase, context, ignored }: Input): string[] {
@@ -121,7 +149,12 @@ class Found {
     return false;
   }
 
-  answer({ ended, exitCode, errors }: RipgrepEnd, searchMs: number): SandboxResponse {
+  get isEmpty(): boolean {
+    return this.#matches === 0;
+  }
+
+  /** @param withNul files that match, but only after a NUL */
+  answer({ ended, exitCode, errors }: RipgrepEnd, searchMs: number, withNul: readonly string[] = []): SandboxResponse {
     if (exitCode === 2 && this.#matches === 0 && /regex|pattern|glob/i.test(errors)) {
       throw new SandboxRefusal(
         'pattern-invalid',
@@ -130,7 +163,8 @@ class Found {
     }
     const notes: string[] = [];
     if (this.#isFull) notes.push(`There is more than ${counted(this.#matches, 'match', 'matches')}: search for less.`);
-    else if (this.#matches === 0 && ended === undefined) notes.push('Nothing matches.');
+    else if (this.#matches === 0 && ended === undefined)
+      notes.push(`Nothing matches${nulNote(withNul.map((file) => this.prefix + file))}.`);
     if (ended === 'by-time') notes.push(`Ended after ${lasted(searchMs)}, before all was searched.`);
     if (exitCode === 2 && errors !== '') notes.push(`Not all could be searched: ${errors.slice(0, maxLineChars)}`);
     return {
@@ -142,4 +176,9 @@ class Found {
       },
     };
   }
+}
+
+function nulNote(files: readonly string[]): string {
+  if (files.length === 0) return '';
+  return ` in what is text alone; after NUL bytes, something does in ${files.map((file) => JSON.stringify(file)).join(', ')}: search such a file by its own path`;
 }

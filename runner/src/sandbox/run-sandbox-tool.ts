@@ -1,3 +1,4 @@
+import { inputFaults } from '@suzumio/protocol/input-faults';
 import { type SandboxInput, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { applyArtifact } from './file-apply.js';
@@ -43,8 +44,7 @@ export async function runSandboxTool(
 ): Promise<SandboxResponse> {
   const parsed = sandboxTools[name].input.safeParse(input);
   if (!parsed.success) {
-    const problems = parsed.error.issues.map(({ path, message }) => [...path, message].join(': '));
-    throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${problems.join('; ')}.`);
+    throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${inputFaults(parsed.error)}.`);
   }
   try {
     return await (runs[name] as Run<SandboxToolName>)(bounded(parsed.data, sandbox.limits.shownBytes), sandbox, call);

@@ -3,7 +3,8 @@ import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorClient } from '../door/door-client.js';
 import { gitVariable } from '../git/shared-turn.js';
 import type { ToolResult } from '../tools/tool-answer.js';
-import { ArtifactWriter } from '../tools/write-artifact.js';
+import { ArtifactWriter, ContentRefused } from '../tools/write-artifact.js';
+import { SandboxRefusal } from './paths/refusal.js';
 import { Roots } from './paths/roots.js';
 import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';
@@ -37,16 +38,16 @@ export class SandboxCaller {
       env: withoutDoor(host.env),
       limits: usualLimits,
       processes: new BackgroundProcesses(),
-      fetch: (sha256, maxBytes) => artifacts.read(sha256, maxBytes),
+      fetch: (sha256, maxBytes) => fetched(artifacts, sha256, maxBytes),
       log: host.log,
       show: host.show,
     };
     return new SandboxCaller(steps, opened);
   }
 
-  call(tool: SandboxToolName, input: unknown, step: string): Promise<ToolResult> {
+  call(tool: SandboxToolName, input: unknown, step: string, unfilled?: unknown): Promise<ToolResult> {
     const { signal } = this.#over;
-    return this.steps.take({ tool, input, step }, (artifact) =>
+    return this.steps.take({ tool, input, step, unfilled }, (artifact) =>
       runSandboxTool(tool, input, this.sandbox, { step, artifact, signal }),
     );
   }
@@ -55,6 +56,15 @@ export class SandboxCaller {
   async close(): Promise<void> {
     this.#over.abort();
     await this.sandbox.processes.close();
+  }
+}
+
+async function fetched(artifacts: ArtifactWriter, sha256: string, maxBytes: number): Promise<Buffer> {
+  try {
+    return await artifacts.read(sha256, maxBytes);
+  } catch (error) {
+    if (!(error instanceof ContentRefused)) throw error;
+    throw new SandboxRefusal('artifact-unknown', error.message, { cause: error });
   }
 }
 

@@ -1,13 +1,21 @@
 import type { HandedArtifact } from '@suzumio/protocol/artifacts';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { writeStep } from '@suzumio/protocol/ids';
-import { beginStepAnswer, endStepAnswer, type ScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import {
+  beginStepAnswer,
+  endStepAnswer,
+  maxStepErrorChars,
+  maxStepResultBytes,
+  type ScriptStep,
+  type StepResult,
+} from '@suzumio/protocol/sandbox-steps';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { jsonOf, localProblem, problemOf, type ToolResult } from '../tools/tool-answer.js';
 import { WriteFailed, type WriteInStep } from '../tools/call-tool.js';
 import { ContentRefused } from '../tools/write-artifact.js';
-import { TurnFailure } from '../turn-failure.js';
+import { messageOf, TurnFailure } from '../turn-failure.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { SandboxResponse } from './sandbox.js';
 import { StepNotes } from './step-notes.js';
@@ -17,6 +25,8 @@ export interface SandboxStep {
   readonly tool: SandboxToolName | ScriptStep | 'artifacts.read';
   readonly input: unknown;
   readonly step: string;
+  /** What the journal recognises it by instead of its input. */
+  readonly unfilled?: unknown;
 }
 
 /** Carries out a step, which may have been given an artifact. */
@@ -34,12 +44,17 @@ export class SandboxSteps {
   }
 
   /**
-   * Takes a step. A {@link SandboxRefusal} of `act` is what came of it; whatever else it throws ends the turn.
+   * Takes a step. Whatever `act` throws is what came of it, and told; only a {@link TurnFailure} ends the turn.
    *
    * @returns the result on record; a step whose effects are in the workspace already is not taken again
    */
-  async take({ tool, input, step }: SandboxStep, act: Act): Promise<ToolResult> {
-    const begun = await this.#send('/tool/begin', { tool, input, step });
+  async take({ tool, input, step, unfilled }: SandboxStep, act: Act): Promise<ToolResult> {
+    const begun = await this.#send('/tool/begin', {
+      tool,
+      input,
+      step,
+      ...(unfilled === undefined ? {} : { unfilled }),
+    });
     if (begun.status >= 300) return { problem: problemOf(begun) };
     const answer = beginStepAnswer.safeParse(jsonOf(begun));
     if (!answer.success) throw new TurnFailure(`the answer to the beginning of ${tool} is none`);
@@ -48,7 +63,7 @@ export class SandboxSteps {
       return resultOf(answer.data.result);
     }
     const { artifact } = answer.data;
-    const result = this.#notes.addedTo(await outcomeOf(() => act(artifact)));
+    const result = this.#notes.addedTo(await outcomeOf(tool, () => act(artifact)));
     const ended = await this.#send('/tool/end', { step, result });
     if (ended.status >= 300) {
       const { code, detail } = problemOf(ended);
@@ -60,8 +75,8 @@ export class SandboxSteps {
   }
 
   /** Writes what a call was given into the workspace, in a step of its own. */
-  readonly write: WriteInStep = ({ tool, input, step }, write) =>
-    this.take({ tool, input, step: writeStep(step) }, async () => {
+  readonly write: WriteInStep = ({ tool, input, step, unfilled }, write) =>
+    this.take({ tool, input, unfilled, step: writeStep(step) }, async () => {
       try {
         return { output: await write() };
       } catch (error) {
@@ -81,14 +96,40 @@ export class SandboxSteps {
   }
 }
 
-async function outcomeOf(act: () => Promise<SandboxResponse>): Promise<StepResult> {
+/** The most of a result, in characters and as JSON; the rest of what a ToolHost takes is for what is told besides. */
+const maxErrorChars = maxStepErrorChars / 2;
+const maxResultBytes = maxStepResultBytes / 2;
+
+async function outcomeOf(tool: string, act: () => Promise<SandboxResponse>): Promise<StepResult> {
   try {
     const { output, metadata, image } = await act();
-    return { output, ...(metadata === undefined ? {} : { metadata }), ...(image === undefined ? {} : { image }) };
+    return bounded({
+      output,
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(image === undefined ? {} : { image }),
+    });
   } catch (error) {
-    if (!(error instanceof SandboxRefusal)) throw error;
-    return { error: { code: error.code, message: error.message } };
+    if (error instanceof TurnFailure) throw error;
+    const { code, message } = error instanceof SandboxRefusal ? error : defectOf(tool, error);
+    return { error: { code, message: beginningOf(message, maxErrorChars) } };
   }
+}
+
+/** What a tool broke with, as the model is told: the turn goes on without it. */
+function defectOf(tool: string, error: unknown): SandboxRefusal {
+  const message = `${tool} failed, by a defect of its own: ${messageOf(error)}. Try another way.`;
+  return new SandboxRefusal('tool-failed', message);
+}
+
+/** A result that a ToolHost takes. What was done is done, so one that says too much of it is cut. */
+function bounded(result: Exclude<StepResult, { error: unknown }>): StepResult {
+  if (Buffer.byteLength(JSON.stringify(result)) <= maxResultBytes) return result;
+  // A character may be six bytes of JSON.
+  const { image } = result;
+  return {
+    ...(image === undefined ? {} : { image }),
+    output: `${beginningOf(result.output, maxResultBytes / 8)}\n[The rest is too long to be told.]`,
+  };
 }
 
 function resultOf(result: StepResult): ToolResult {

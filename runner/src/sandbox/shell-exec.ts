@@ -1,5 +1,5 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { SandboxRefusal } from './paths/refusal.js';
+import { hasCode, SandboxRefusal } from './paths/refusal.js';
 import { kindOf, missing } from './paths/roots.js';
 import { Command, type Exit, type Sink } from './processes/command.js';
 import { KeptOutput, shares } from './processes/kept-output.js';
@@ -121,11 +121,22 @@ async function started({ command, cwd }: Input, { roots, env }: Sandbox, sink: S
     }
     const directory = await place.directory.enter(place.name);
     try {
-      return Command.start(command, directory.self, { ...env, PWD: place.path }, sink);
+      return startedIn(directory.self, command, { ...env, PWD: place.path }, sink);
     } finally {
       await directory.close();
     }
   });
+}
+
+function startedIn(directory: string, command: string, env: Sandbox['env'], sink: Sink): Command {
+  try {
+    return Command.start(command, directory, env, sink);
+  } catch (error) {
+    if (!hasCode(error, 'E2BIG')) throw error;
+    const bytes = Buffer.byteLength(command);
+    const message = `The command is too long to be started: it has ${bytes} bytes. Write it to a file with file.write, and run that.`;
+    throw new SandboxRefusal('input-invalid', message, { cause: error });
+  }
 }
 
 function outputFile({ roots, limits }: Sandbox, step: string, afterBytes: number): OutputFile {

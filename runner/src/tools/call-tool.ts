@@ -1,12 +1,11 @@
 import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
-import { messageOf } from '../turn-failure.js';
-import { isSystemError } from './is-system-error.js';
+import { messageOf, TurnFailure } from '../turn-failure.js';
 import { needsFile, publishFile } from './publish-file.js';
 import { jsonOf, localProblem, problemAnswer, problemOf, type ToolResult } from './tool-answer.js';
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
-import { WorkspacePathError } from './workspace-path.js';
 
 /** The turn and workspace of a call. */
 export interface CallSite {
@@ -21,7 +20,7 @@ export interface CallSite {
 
 /** Writes what a call was given in a step; a {@link WriteFailed} or ContentRefused of `write` is what came of it. */
 export type WriteInStep = (
-  call: { tool: 'artifacts.read'; input: unknown; step: string },
+  call: { tool: 'artifacts.read'; input: unknown; step: string; unfilled?: unknown },
   write: () => Promise<string>,
 ) => Promise<ToolResult>;
 
@@ -37,7 +36,7 @@ export async function callTool(site: CallSite, request: ToolRequest): Promise<Do
   const answer = await door.send({
     method: 'POST',
     path: '/tool',
-    headers: { authorization },
+    headers: { authorization, ...(request.step === undefined ? {} : { [stepHeader]: request.step }) },
     json: { ...request, input: published.input },
   });
   if (answer.status < 300) return isWrite(request) ? writeHanded(site, request, answer) : answer;
@@ -63,10 +62,10 @@ async function writeHanded(site: CallSite, request: Write, answer: DoorAnswer): 
   const response = toolResponse.safeParse(jsonOf(answer));
   const handed = handedArtifact.safeParse(response.data?.metadata);
   if (!response.success || !handed.success) return answer;
-  const { tool, step, input } = request;
+  const { tool, step, input, unfilled } = request;
   const write = () => written(site, handed.data, input.to);
   if (site.writeInStep && step !== undefined) {
-    const result = await site.writeInStep({ tool, input, step }, write);
+    const result = await site.writeInStep({ tool, input, step, unfilled }, write);
     return 'problem' in result ? problemAnswer(result.problem) : { ...answer, body: bytesOf(result.response) };
   }
   try {
@@ -95,7 +94,7 @@ async function written(site: CallSite, handed: HandedArtifact, to: string): Prom
     const facts = await new ArtifactWriter(door, authorization, workspace).write(handed, to);
     return writtenText({ ...handed, ...facts }, to);
   } catch (error) {
-    if (!(error instanceof WorkspacePathError) && !isSystemError(error)) throw error;
+    if (error instanceof TurnFailure || error instanceof ContentRefused) throw error;
     throw new WriteFailed(`"${handed.name}" was not written: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -2,11 +2,6 @@ import { opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { byPath, directoryPath, maxDirectoryEntries } from '@suzumio/protocol/artifacts';
 
-/** Something in a directory that cannot be published. */
-export class UnpublishableEntry extends Error {
-  override readonly name = 'UnpublishableEntry';
-}
-
 /** Something in a directory, by its path below it. */
 export interface ListedEntry {
   readonly kind: 'file' | 'directory';
@@ -23,7 +18,7 @@ export async function listDirectory(root: string): Promise<ListedEntry[]> {
   for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
     for await (const found of await opendir(join(root, parent))) {
       const path = parent === '' ? found.name : `${parent}/${found.name}`;
-      const refuse = (reason: string) => new UnpublishableEntry(`${JSON.stringify(path)} ${reason}`);
+      const refuse = (reason: string) => new Error(`${JSON.stringify(path)} ${reason}`);
       if (entries.length === maxDirectoryEntries) throw refuse(`is one more than the ${maxDirectoryEntries} allowed`);
       if (!directoryPath.safeParse(path).success) throw refuse('has a name that cannot be published');
       if (found.isSymbolicLink()) throw refuse('is a link; a published directory holds files and directories only');

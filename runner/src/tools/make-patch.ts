@@ -3,11 +3,6 @@ import { copyFile, type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A patch could not be made, with the reason for the caller. */
-export class PatchNotMade extends Error {
-  override readonly name = 'PatchNotMade';
-}
-
 const timeoutMs = 120_000;
 const maxErrorBytes = 2_000;
 
@@ -16,7 +11,7 @@ const maxErrorBytes = 2_000;
  * `.gitignore` names, with binary ones. The repository, its index and its objects stay as they are.
  *
  * @param use reads the patch, which is gone afterwards
- * @throws PatchNotMade
+ * @throws Error with the reason for the caller
  */
 export async function withPatch<Result>(
   workspace: string,
@@ -49,7 +44,7 @@ export async function withPatch<Result>(
     }
     const patch = await open(path);
     try {
-      if ((await patch.stat()).size === 0) throw new PatchNotMade(`nothing differs from the commit ${base}`);
+      if ((await patch.stat()).size === 0) throw new Error(`nothing differs from the commit ${base}`);
       return await use(patch);
     } finally {
       await patch.close();
@@ -80,9 +75,9 @@ async function git(
   });
   const ended = await new Promise<number | string>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? new PatchNotMade('git is not in this image') : error),
+      reject(error.code === 'ENOENT' ? new Error('git is not in this image') : error),
     );
     child.once('close', (code, signal) => resolve(code ?? signal ?? ''));
   });
-  if (ended !== 0) throw new PatchNotMade(`git ${args[0] ?? ''} ended with ${ended}: ${said.trim()}`);
+  if (ended !== 0) throw new Error(`git ${args[0] ?? ''} ended with ${ended}: ${said.trim()}`);
 }

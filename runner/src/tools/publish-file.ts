@@ -8,11 +8,10 @@ import {
   type DirectoryManifest,
   maxDirectoryBytes,
 } from '@suzumio/protocol/artifacts';
-import { messageOf } from '../turn-failure.js';
+import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
-import { isSystemError } from './is-system-error.js';
-import { listDirectory, UnpublishableEntry } from './list-directory.js';
-import { PatchNotMade, withPatch } from './make-patch.js';
+import { listDirectory } from './list-directory.js';
+import { withPatch } from './make-patch.js';
 import { type Content, putContent } from './put-content.js';
 import { problemOf } from './tool-answer.js';
 import { findDirectory, openForReading, WorkspacePathError } from './workspace-path.js';
@@ -64,9 +63,8 @@ export async function publishFile(
         : await upload.directory(directory);
     return { input: { ...input, ...content } };
   } catch (error) {
+    if (error instanceof TurnFailure) throw error;
     if (error instanceof WorkspacePathError) return { input, reason: error.message };
-    const isTold = [NotUploaded, UnpublishableEntry, PatchNotMade].some((kind) => error instanceof kind);
-    if (!isTold && !isSystemError(error)) throw error;
     return { input, reason: `${what}: ${messageOf(error)}` };
   }
 }

@@ -4,9 +4,9 @@ import { TurnFailure } from '../turn-failure.js';
 import { callTool, type WriteInStep } from './call-tool.js';
 import { jsonOf, problemOf, type ToolResult } from './tool-answer.js';
 
-/** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. */
+/** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. It is the same by its `unfilled` input, if it has one. */
 export interface ToolCaller {
-  call(tool: string, input: unknown, step: string): Promise<ToolResult>;
+  call(tool: string, input: unknown, step: string, unfilled?: unknown): Promise<ToolResult>;
 }
 
 /** Calls tools through the door, in the name of one turn. Where there is a sandbox, writing into it is a step there. */
@@ -16,8 +16,14 @@ export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, w
   const site = { door, authorization: `Bearer ${token}`, workspace, base, ...(sandbox ? { writeInStep } : {}) };
   const caller = { project: turnInput.project, agent: turnInput.agent.id, turn: turnInput.turn.id };
   return {
-    async call(tool, input, step) {
-      const answer = await callTool(site, { ...caller, tool, input, step });
+    async call(tool, input, step, unfilled) {
+      const answer = await callTool(site, {
+        ...caller,
+        tool,
+        input,
+        step,
+        ...(unfilled === undefined ? {} : { unfilled }),
+      });
       if (answer.status >= 300) return { problem: problemOf(answer) };
       const response = toolResponse.safeParse(jsonOf(answer));
       if (!response.success) throw new TurnFailure(`the answer to ${tool} is not a tool's answer`);

@@ -8,9 +8,7 @@ import {
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { keptPartOf } from '@suzumio/protocol/kept-path';
 import type { Problem } from '@suzumio/protocol/problem';
-import * as z from 'zod';
 import type { DoorClient } from '../door/door-client.js';
-import { TurnFailure } from '../turn-failure.js';
 import { jsonIn, problemOf } from './tool-answer.js';
 import { makeDirectory, openForWriting, WorkspacePathError } from './workspace-path.js';
 
@@ -84,7 +82,7 @@ export class ArtifactWriter {
   async #manifest(sha256: string): Promise<DirectoryManifest> {
     const manifest = directoryManifest.safeParse(jsonIn(await this.read(sha256, maxManifestBytes)));
     if (manifest.success) return manifest.data;
-    throw new TurnFailure(`the content ${sha256} is not the list of a directory\n${z.prettifyError(manifest.error)}`);
+    throw new Error(`the content ${sha256} is not the list of a directory`);
   }
 
   /** Reads content of at most `maxBytes`. Throws a {@link ContentRefused}. */
@@ -95,7 +93,7 @@ export class ArtifactWriter {
       let size = 0;
       for await (const chunk of body) {
         size += chunk.length;
-        if (size > maxBytes) throw new TurnFailure(`the content ${sha256} is longer than ${maxBytes} bytes`);
+        if (size > maxBytes) throw new Error(`the content ${sha256} is longer than ${maxBytes} bytes`);
         chunks.push(chunk);
       }
       content = Buffer.concat(chunks);

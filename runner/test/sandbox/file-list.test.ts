@@ -69,5 +69,8 @@ test('refuses what is no directory', async () => {
   await put('a');
   expect(await box.refused('file.list', { path: 'a' })).toMatchObject({ code: 'not-a-directory' });
   expect(await box.refused('file.list', { path: 'b' })).toMatchObject({ code: 'file-unknown' });
-  expect(await box.refused('file.list', { path: '..' })).toMatchObject({ code: 'path-outside' });
+  expect(await box.refused('file.list', { path: '..' })).toEqual({
+    code: 'path-outside',
+    message: `".." leads out of the directories that tools may use: ${box.mount}, ${box.workspace}.`,
+  });
 });

@@ -229,6 +229,11 @@ describe('search and replace', () => {
     expect(await nearest('    return a + b;')).toContain(
       '! 2\t\treturn a + b;\n  wanted, which differs in white space: "    return a + b;"',
     );
+    await put('mixed', 'one\r\ntwo\nthree\n');
+    const search = 'one\ntwo\n';
+    expect((await box.refused('file.patch', { path: 'mixed', search, replace: '' })).message).toContain(
+      '! 1\t"one\\r"\n  wanted, which differs in how the line ends: "one"\n  2\ttwo',
+    );
     expect(await nearest('function sum(b, a) {')).toContain('! 1\tfunction sum(a, b) {');
     expect(await nearest('nothing of the kind')).toContain('Nothing in the file is like it.');
   });

@@ -36,6 +36,18 @@ describe('file.search', () => {
     expect(await search({ pattern: 'no such thing' })).toEqual(['[Nothing matches.]']);
   });
 
+  test('finds what is after a NUL in a text that file.read shows, and names such files where nothing else matches', async () => {
+    const text = `${'first\n'.repeat(3000)}nul \0 here\nneedle\n`;
+    await put('logs/a.log', text);
+    await put('logs/b.bin', '\0\0needle');
+    await put('logs/c.log', 'hay\n');
+    expect(await search({ pattern: 'needle', path: 'logs/a.log' })).toEqual(['logs/a.log:3002:needle']);
+    expect(await search({ pattern: 'needle', path: 'logs' })).toEqual([
+      '[Nothing matches in what is text alone; after NUL bytes, something does in "logs/a.log", "logs/b.bin": search such a file by its own path.]',
+    ]);
+    expect(await search({ pattern: 'hay', path: 'logs' })).toEqual(['logs/c.log:1:hay']);
+  });
+
   test('takes exact text, and shows what is around it', async () => {
     await put('a', '1\n2\n(x\n4\n5\n6\n7\n8\n(x\n');
     expect(await search({ pattern: '(x', literal: true, context: 1 })).toEqual([

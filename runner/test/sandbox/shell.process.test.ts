@@ -70,6 +70,14 @@ describe('a command', () => {
     expect(await box.refused('shell.exec', { command: 'true', ...input })).toMatchObject({ code });
   });
 
+  test('that is too long for the system is told to be that, with a way out', async () => {
+    const { code, message } = await box.refused('shell.exec', { command: `: ${'é'.repeat(99_000)}` });
+    expect([code, message]).toEqual([
+      'input-invalid',
+      'The command is too long to be started: it has 198002 bytes. Write it to a file with file.write, and run that.',
+    ]);
+  });
+
   test('that does not exist, or dies, is told of', async () => {
     expect((await exec('no-such-program')).output).toMatch(/^\[exit code 127.*not found$/s);
     expect((await exec('kill -SEGV $$')).output).toMatch(/^\[exit code 139: SIGSEGV/);

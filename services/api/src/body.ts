@@ -1,11 +1,12 @@
-import express, { type Request, type RequestHandler } from 'express';
+import type { Request, RequestHandler } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { maxRequestBytes } from '@suzumio/contract/operations/request';
+import { jsonBodies } from '@suzumio/runtime/http/json-bodies';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 
 /** Reads a JSON body. */
-export const readJson: RequestHandler = express.json({ limit: maxRequestBytes });
+export const readJson = jsonBodies(maxRequestBytes);
 
 /** Reads JSON bodies. Refuses other media types, and requests whose token ended while the body arrived. */
 export function readBodies(tokens: ApiTokens): RequestHandler[] {

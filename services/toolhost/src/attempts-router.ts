@@ -1,4 +1,5 @@
 import express, { type Request, type Router } from 'express';
+import { jsonBodies } from '@suzumio/runtime/http/json-bodies';
 import { parse } from '@suzumio/runtime/http/validate';
 import {
   captureRequest,
@@ -40,7 +41,7 @@ import { toMeasure } from './sandbox-seen.js';
 const logGraceMs = 60_000;
 
 /** Room for as many steps as one request may name. */
-const maxNamedStepsBytes = '128kb';
+const maxNamedStepsBytes = 128 * 1024;
 
 const goneRoute = '/projects/gone';
 
@@ -54,7 +55,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     next();
   });
 
-  router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
+  router.post(claimRoute, jsonBodies(16 * 1024), async (request, response) => {
     const credential = await requireWorker(context, request, claimRoute);
     const body = parse(claimRequest, request.body, 'claim');
     // Its first capture would fail.
@@ -70,7 +71,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.json(answer);
   });
 
-  router.post(goneRoute, express.json({ limit: '256kb' }), async (request, response) => {
+  router.post(goneRoute, jsonBodies(256 * 1024), async (request, response) => {
     await requireWorker(context, request, goneRoute);
     const { projects } = parse(goneProjects, request.body, 'list of projects');
     const { deletions } = context.cell.catalog;
@@ -94,7 +95,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     );
   });
 
-  router.post(`${attempt}/capture`, express.json({ limit: maxNamedStepsBytes }), async (request, response) => {
+  router.post(`${attempt}/capture`, jsonBodies(maxNamedStepsBytes), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       const capture = parse(captureRequest, request.body, 'capture');
       assertRunning(row, token);
@@ -106,7 +107,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
-  router.post(`${attempt}/mark`, express.json({ limit: maxNamedStepsBytes }), async (request, response) => {
+  router.post(`${attempt}/mark`, jsonBodies(maxNamedStepsBytes), async (request, response) => {
     await withLease(context, request, async (store, _row, token) => {
       const { steps } = parse(markRequest, request.body, 'list of steps');
       await store.write((tx) => markSteps(tx, token, steps));
@@ -114,7 +115,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
-  router.post(`${attempt}/complete`, express.json({ limit: maxOutputBytes + 65_536 }), async (request, response) => {
+  router.post(`${attempt}/complete`, jsonBodies(maxOutputBytes + 65_536), async (request, response) => {
     response.json(
       await withLease(context, request, async (store, row, token) => {
         const report = parse(completeRequest, request.body, 'report');
@@ -131,7 +132,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     );
   });
 
-  router.post(`${attempt}/fail`, express.json({ limit: '64kb' }), async (request, response) => {
+  router.post(`${attempt}/fail`, jsonBodies(64 * 1024), async (request, response) => {
     response.json(
       await withLease(context, request, async (store, _row, token) => {
         const report = parse(failRequest, request.body, 'report');
@@ -158,7 +159,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
-  router.put(`${attempt}/base`, express.json({ limit: 2 * maxTrackedBytes }), async (request, response) => {
+  router.put(`${attempt}/base`, jsonBodies(2 * maxTrackedBytes), async (request, response) => {
     await withLease(context, request, async (store, row, token) => {
       assertRunning(row, token);
       requireWorkspace(row);

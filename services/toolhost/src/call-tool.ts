@@ -1,5 +1,5 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
-import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { blindPresets } from '@suzumio/core/budgets/presets';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
@@ -50,10 +50,12 @@ export async function toolCallOf(
   context: ToolhostContext,
   store: ProjectStore,
   token: PresentedToken,
-  { project, agent: named, turn: of, step, tool, kept: input, requestHash }: CallBody,
+  { project, agent: named, turn: of, step, tool, kept: input, requestHash: hash, scriptHash }: CallBody,
 ): Promise<ToolCall> {
   const { agent } = authorizeTool(store.reader, token);
   const { turn, attempt, tokenHash } = token;
+  // Only a script's author may say that two inputs are one call: a model is held to what it asked for.
+  const requestHash = isScripted(store, agent) ? (scriptHash ?? hash) : hash;
   const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
   if (project === token.project && of === turn && named === agent) return call;
   return refuseCall(
@@ -63,6 +65,10 @@ export async function toolCallOf(
     'forbidden',
     'A token is good for its own turn only, and this call names another.',
   );
+}
+
+function isScripted({ reader, config }: ProjectStore, agent: string): boolean {
+  return config.backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0;
 }
 
 /** What became of a call, as it is counted. */
@@ -143,8 +149,9 @@ function recordedBefore(store: ProjectStore, call: ToolCall & { step: string }):
 }
 
 /**
- * Does the part of a permitted call that must not happen inside a transaction. An error here becomes the call's
- * recorded outcome.
+ * Does the part of a permitted call that must not happen inside a transaction.
+ *
+ * @returns its effect; whatever goes wrong in either becomes the call's recorded outcome
  */
 async function prepare(
   context: ToolhostContext,
@@ -154,7 +161,7 @@ async function prepare(
 ): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
   try {
     const content = contentOf(context, store.project);
-    return await findTool(call.tool).prepare(input, {
+    const effect = await findTool(call.tool).prepare(input, {
       reader: store.reader,
       content,
       store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),
@@ -163,12 +170,37 @@ async function prepare(
       turn: call.turn,
       blind: blindTo(store, call),
     });
+    return (tx, site) => {
+      try {
+        return effect(tx, site);
+      } catch (error) {
+        throw outcomeOfError(context, call, error);
+      }
+    };
   } catch (error) {
-    if (!isSuzumioError(error)) throw error;
     return () => {
-      throw error;
+      throw outcomeOfError(context, call, error);
     };
   }
+}
+
+/**
+ * What a tool's error is recorded as, which the model is told. A failure of the machine is no outcome of a call: it may pass,
+ * and the runner tries again.
+ */
+function outcomeOfError({ logger }: ToolhostContext, { tool, turn, step }: ToolCall, error: unknown): unknown {
+  if (isSuzumioError(error) || isOfMachine(error)) return error;
+  logger.error({ err: error, tool, turn, step }, 'a tool failed by a defect');
+  const message = `${tool} failed, by a defect of its own: ${messageOf(error)}. Try another way.`;
+  return new SuzumioError('tool-failed', message, { tool }, { cause: error });
+}
+
+/** Whether the operating system or SQLite refused something for a reason that is not in the call. */
+function isOfMachine(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  if ('syscall' in error) return true;
+  const code = 'code' in error ? String(error.code) : '';
+  return code.startsWith('SQLITE_') && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(code);
 }
 
 /** A script and a handler see for themselves. */

@@ -1,5 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { jsonBodies } from '@suzumio/runtime/http/json-bodies';
 import { parse } from '@suzumio/runtime/http/validate';
 import {
   externalEngine,
@@ -31,7 +32,7 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
     response.json({ protocol: handlersProtocol, project, agents: [...agents] } satisfies HandlerSelf);
   });
 
-  router.post(claimRoute, express.json({ limit: '16kb' }), async (request, response) => {
+  router.post(claimRoute, jsonBodies(16 * 1024), async (request, response) => {
     const identity = await requireHandler(context, request, claimRoute);
     await audited(context, request, identity, claimRoute, async () => {
       requireProject(identity, request.params.project);

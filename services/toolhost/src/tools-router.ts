@@ -1,5 +1,6 @@
 import express, { type Request, type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { maxCallBytes } from '@suzumio/protocol/door';
 import { maxImageBytes } from '@suzumio/protocol/images';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
@@ -17,9 +18,6 @@ import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { uncapturedIn } from './uncaptured-in.js';
-
-/** The largest call: a report or a long message with its JSON around it. */
-const maxCallBytes = 2 * 1024 * 1024;
 
 /** The routes for runners, reached through their worker's door. */
 export function toolsRouter(context: ToolhostContext): Router {

@@ -320,6 +320,35 @@ describe('a step that reaches outside', () => {
     expect((await begin(second, '0.0')).body).toMatchObject({ result: { error: { code: 'outcome-unknown' } } });
   });
 
+  test('by a push that is on record has that for its result, though it was interrupted, in every later attempt', async () => {
+    const shared = `${yaml}git: { shared: true }\n`;
+    const first = await started('dev', shared);
+    const to = 'a'.repeat(40);
+    const pushed = async (of: Begun, ref: string, key: string) => {
+      const whose = { project, agent: 'dev', turn: of.turn };
+      const body = { ...whose, key, updates: [{ ref, from: null, to }] };
+      return bench.post(`${bench.toolhost.runnerUrl}/git/push`, of.answer.toolToken, body);
+    };
+    await taken(first, '0.0', ran, { command: 'other' });
+    expect((await pushed(first, 'refs/heads/suzumio/dev', 'before-the-step')).status).toBe(200);
+    await capture(first, 1, ['0.0']);
+    bench.testing.setNow(Date.now() + 1_000);
+    await begin(first, '1.0');
+    await mark(first, ['1.0']);
+    expect((await pushed(first, 'refs/tags/suzumio/dev/work', 'in-the-step')).status).toBe(200);
+    // It is killed here: the push is on record, and its command has not ended.
+    const second = await nextAttempt(first);
+    const told = (await begin(second, '1.0')).body as { result: { output: string; metadata: object } };
+    expect(told.result.output).toMatch(
+      new RegExp(`^\\[interrupted.*\\]\\nrefs/tags/suzumio/dev/work is at ${to}$`, 's'),
+    );
+    expect(told.result.metadata).toEqual({
+      interrupted: true,
+      pushed: [{ ref: 'refs/tags/suzumio/dev/work', from: null, to }],
+    });
+    expect((await begin(await nextAttempt(second), '1.0')).body).toEqual(told);
+  });
+
   test('has its result once it is captured', async () => {
     const first = await started();
     await begin(first, '0.0');
@@ -492,6 +521,32 @@ describe('writing what a call was given', () => {
 });
 
 describe('a step of a script', () => {
+  test('that names its attempt is the same in each', async () => {
+    const first = await started();
+    const asked = (attempt: number) => ({
+      step: '0.0',
+      tool: 'script.run',
+      input: { command: 'echo', variables: { n: String(attempt) } },
+      unfilled: { command: 'echo', variables: { n: '{{turn.attempt}}' } },
+    });
+    const sent = (attempt: number) => ({
+      recipient: 'boss',
+      body: `attempt ${String(attempt)}`,
+    });
+    const unfilled = { recipient: 'boss', body: 'attempt {{turn.attempt}}' };
+    await post(first, 'begin', asked(1));
+    await end(first, '0.0');
+    expect((await first.tool('messages.send', sent(1), { step: '1.0', unfilled })).status).toBe(200);
+    await capture(first, 1, ['0.0']);
+    const second = await nextAttempt(first);
+    expect((await post(second, 'begin', asked(2))).body).toEqual({ result: ran });
+    expect((await second.tool('messages.send', sent(2), { step: '1.0', unfilled })).status).toBe(200);
+    expect(await bench.testing.rows(project, `SELECT body FROM messages WHERE sender = 'dev'`)).toEqual([
+      { body: 'attempt 1' },
+    ]);
+    expect((await second.tool('messages.send', sent(2), { step: '1.0' })).body['code']).toBe('journal-mismatch');
+  });
+
   test('is on no allowlist', async () => {
     const of = await started(
       'dev',

@@ -39,7 +39,7 @@ beforeEach(async () => {
     onRefused: (code) => refused.push(code),
     runnerUrl: toolhost.runnerUrl,
     exchange: connections.exchange,
-    steps: { pass: (_route, send) => send() },
+    steps: { isOpen: false, pass: (_route, send) => send() },
     beforeWrites: () => beforeWrites(),
     logger: silentLogger(),
     maxContentBytes: 1_000_000,
@@ -241,7 +241,7 @@ describe('a door', () => {
       token: claim.toolToken,
       runnerUrl: toolhost.runnerUrl,
       exchange: connections.exchange,
-      steps: { pass: (_route, send) => send() },
+      steps: { isOpen: false, pass: (_route, send) => send() },
       logger: silentLogger(),
       complete: (whole) => {
         seen.push(whole.length);

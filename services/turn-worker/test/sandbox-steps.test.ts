@@ -36,8 +36,8 @@ class Bench {
     return this.#pass('/tool/end', `end ${step}`, answer);
   }
 
-  send(route = '/tool'): Promise<HttpAnswer> {
-    return this.#pass(route, route, answerOf());
+  send(route = '/tool', unnamed = false): Promise<HttpAnswer> {
+    return this.#pass(route, route, answerOf(), unnamed);
   }
 
   async take(step: string): Promise<void> {
@@ -45,11 +45,17 @@ class Bench {
     await this.end(step);
   }
 
-  async #pass(route: string, what: string, answer: Promise<HttpAnswer> | HttpAnswer): Promise<HttpAnswer> {
-    const answered = await this.steps.pass(route, (uncaptured) => {
+  async #pass(
+    route: string,
+    what: string,
+    answer: Promise<HttpAnswer> | HttpAnswer,
+    unnamed = false,
+  ): Promise<HttpAnswer> {
+    const send = (uncaptured?: string) => {
       this.happened.push(uncaptured === undefined ? what : `${what}, ${uncaptured}`);
       return Promise.resolve(answer);
-    });
+    };
+    const answered = await this.steps.pass(route, send, unnamed);
     this.happened.push(`${what} answered`);
     return answered;
   }
@@ -67,6 +73,25 @@ function answerOf(step?: string, status = 200): HttpAnswer {
 
 /** Lets everything happen that can. */
 const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+describe.each(['/tool', chatPath])('a call of %s that names no step', (route) => {
+  test('is sent at once while a step is open: its own program makes it', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    await bench.begin('0.1');
+    bench.happened.length = 0;
+    await bench.send(route, true);
+    expect(bench.happened).toEqual([route, `${route} answered`]);
+  });
+
+  test('waits for the capture like others where none is open', async () => {
+    const bench = new Bench();
+    await bench.take('0.0');
+    bench.happened.length = 0;
+    await bench.send(route, true);
+    expect(bench.happened).toEqual(['capture 0.0', 'captured', route, `${route} answered`]);
+  });
+});
 
 describe('a call that leaves the sandbox', () => {
   test.each(['/tool', chatPath])(

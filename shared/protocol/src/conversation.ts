@@ -1,3 +1,4 @@
+import { callInput } from './call-input.js';
 import { beginningOf } from './cut-text.js';
 import type { ChatMessage, ModelAnswer } from './model-chat.js';
 import { isShallow } from './nesting.js';
@@ -12,6 +13,15 @@ export const maxResultChars = 48 * 1024;
 export const goOnMessage: ChatMessage = {
   role: 'user',
   content: '[Your answer was cut at its longest. Go on from there, and be brief.]',
+};
+
+/** The message after an answer that holds a call as text. */
+export const callInTextMessage: ChatMessage = {
+  role: 'user',
+  content:
+    '[Your answer holds a call as text, and nobody carries that out. Make the call as a tool call of your own interface: ' +
+    'one of the functions that you were given, by its name, with one JSON object as its arguments. ' +
+    'If you meant no call, answer without such marks.]',
 };
 
 /** A tool's name as a function's: without dots, which function names do not have. */
@@ -39,13 +49,20 @@ export function assistantMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' |
     tool_calls: toolCalls.map(({ id, name, arguments: written }) => ({
       id,
       type: 'function',
-      function: { name: possibleName(name), arguments: isObject(written) ? written.toWellFormed() : '{}' },
+      function: { name: possibleName(name), arguments: possibleArguments(written) },
     })),
   };
 }
 
 function possibleName(written: string): string {
   return written.replace(/[^\w-]/gu, '_').slice(0, maxNameChars) || 'unnamed';
+}
+
+function possibleArguments(written: string): string {
+  if (isObject(written)) return written.toWellFormed();
+  const meant = callInput(written);
+  const text = 'input' in meant ? JSON.stringify(meant.input) : '';
+  return isObject(text) ? text.toWellFormed() : '{}';
 }
 
 /** Whether a text is a JSON object that every server can read. */

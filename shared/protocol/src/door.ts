@@ -22,5 +22,8 @@ export const shimPort = 39401;
 /** The largest body of `POST /tool` and of its answer. */
 export const maxToolBodyBytes = 8 * 1024 * 1024;
 
+/** The largest tool call that a ToolHost takes: a report or a long message with its JSON around it. */
+export const maxCallBytes = 2 * 1024 * 1024;
+
 /** The exit code of a runner whose door did not answer for as long as its limits allow. */
 export const doorAwayExitCode = 75;

@@ -60,6 +60,7 @@ export const failureCodes = {
   'model-unknown': 'agent',
   'model-refused': 'agent',
   'answer-too-large': 'agent',
+  'answer-unreadable': 'agent',
   'answer-refused': 'agent',
   'answer-withheld': 'agent',
   'answer-endless': 'agent',
@@ -82,12 +83,15 @@ export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...
  * Failures that a runner reports itself, since only it can interpret the answer.
  *
  * - `answer-refused`: the model refused
+ * - `answer-unreadable`: the model wrote its calls as text, also after it was told so; the gateway says it of answers that it
+ *   cannot read
  * - `answer-withheld`: the provider withheld the answer
  * - `answer-endless`: answers were cut off at the maximum length repeatedly
  * - `context-overflow`: the conversation cannot be made short enough for the model
  */
 export const toldByRunner = z.enum([
   'answer-refused',
+  'answer-unreadable',
   'answer-withheld',
   'answer-endless',
   'context-overflow',

@@ -147,6 +147,11 @@ export const toolRequest = z.object({
   tool: z.string().min(1).max(100),
   input: z.unknown().refine(isShallow, tooDeep),
   step: toolStep.optional(),
+  /**
+   * Of a script's call whose input names the attempt: the input with that left as a placeholder. The journal recognises the call
+   * by it, for the input is another in each attempt.
+   */
+  unfilled: z.unknown().refine(isShallow, tooDeep).optional(),
 });
 export type ToolRequest = z.infer<typeof toolRequest>;
 

@@ -20,6 +20,9 @@ export function isScriptStep(name: string): name is ScriptStep {
 /** The largest body of `POST /tool/end`. */
 export const maxStepResultBytes = 512 * 1024;
 
+/** The longest sentence of a refusal, in UTF-16 code units. */
+export const maxStepErrorChars = 32 * 1024;
+
 /** What came of a step, as its runner tells it. */
 export const stepResult = z.union([
   z.strictObject({
@@ -28,7 +31,9 @@ export const stepResult = z.union([
     /** An image that a model is shown. Its content has been put to `/content/<sha256>`. */
     image: shownImage.optional(),
   }),
-  z.strictObject({ error: z.strictObject({ code: z.enum(sandboxRefusalCodes), message: z.string().max(32 * 1024) }) }),
+  z.strictObject({
+    error: z.strictObject({ code: z.enum(sandboxRefusalCodes), message: z.string().max(maxStepErrorChars) }),
+  }),
 ]);
 export type StepResult = z.infer<typeof stepResult>;
 

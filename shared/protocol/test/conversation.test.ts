@@ -26,6 +26,7 @@ describe('an answer goes back to a model as every provider takes it', () => {
   test.each([
     ['that were cut', '{"recipient": "be'],
     ['that are none', ''],
+    ['that are a fence without an object', '```json\n[1]\n```'],
     ['in words', 'the editor'],
     ['that are a list', '["editor"]'],
     ['that are a text', '"editor"'],

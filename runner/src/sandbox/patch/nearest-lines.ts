@@ -54,10 +54,14 @@ export function shownNearest(lines: readonly string[], wanted: readonly string[]
     const number = nearest.start + index;
     const [line, expected] = [lines[number - 1], wanted[index] ?? ''];
     const isSame = line === expected;
-    if (line !== undefined) shown.push(`${isSame ? ' ' : '!'} ${number}\t${brief(line)}`);
+    // White space at the end of a line, a carriage return among it, is seen in quotes alone.
+    const isEnd = !isSame && !isTold && line?.trimEnd() === expected.trimEnd();
+    if (line !== undefined)
+      shown.push(`${isSame ? ' ' : '!'} ${number}\t${isEnd ? JSON.stringify(brief(line)) : brief(line)}`);
     if (isSame || isTold) continue;
     isTold = true;
-    const hint = line?.trim() === expected.trim() ? ', which differs in white space' : '';
+    const hint =
+      line?.trim() === expected.trim() ? `, which differs in ${isEnd ? 'how the line ends' : 'white space'}` : '';
     shown.push(
       `  wanted${line === undefined ? ' after the end of the file' : ''}${hint}: ${JSON.stringify(brief(expected))}`,
     );

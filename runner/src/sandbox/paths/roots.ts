@@ -85,7 +85,7 @@ export class Roots {
   /** Finds a path's place. Its directory is the caller's to close. */
   async find(path: string, way: Way = {}): Promise<Place> {
     const rootOf = (absolute: string) => this.#rootOf(absolute);
-    const walk = new Walk(path, way, this.byDescriptor, rootOf, this.workspace);
+    const walk = new Walk(path, way, this.byDescriptor, rootOf, this.workspace, this.#named());
     try {
       return await walk.to(posix.isAbsolute(path) ? path : `${this.workspace.path}/${path}`);
     } catch (error) {
@@ -105,6 +105,12 @@ export class Roots {
   shown(path: string): string {
     const { path: workspace } = this.workspace;
     return path === workspace ? '.' : path.startsWith(`${workspace}/`) ? path.slice(workspace.length + 1) : path;
+  }
+
+  /** The roots in words. */
+  #named(): string {
+    const paths = this.roots.map(({ path }) => path).toReversed();
+    return paths.slice(0, shownNames).join(', ') + (paths.length > shownNames ? ', …' : '');
   }
 
   #rootOf(absolute: string): { root: Root; rest: string } | undefined {
@@ -128,6 +134,7 @@ class Walk {
     private readonly byDescriptor: boolean,
     private readonly rootOf: (absolute: string) => { root: Root; rest: string } | undefined,
     private readonly workspace: Root,
+    private readonly named: string,
   ) {}
 
   async to(absolute: string): Promise<Place> {
@@ -207,7 +214,7 @@ class Walk {
   }
 
   #outside(): SandboxRefusal {
-    return this.#refusal('path-outside', 'leads out of the directories that tools may use.');
+    return this.#refusal('path-outside', `leads out of the directories that tools may use: ${this.named}.`);
   }
 
   #refusal(code: SandboxRefusal['code'], says: string): SandboxRefusal {

@@ -22,6 +22,8 @@ export interface CallFacts {
   kept: KeptInput;
   /** The hash by which the journal recognises it. */
   requestHash: string;
+  /** The same of a script's call whose input names the attempt. */
+  scriptHash?: string | undefined;
 }
 
 /** A tool call from a request's body. */
@@ -43,6 +45,7 @@ export function parseCall(bytes: Uint8Array): CallBody {
     tool: named,
     step,
     input,
+    unfilled,
   } = parse(toolRequest, jsonBody(bytes, mostMembers), 'tool call');
   const tool = canonicalToolName(named);
   return {
@@ -53,6 +56,7 @@ export function parseCall(bytes: Uint8Array): CallBody {
     step,
     kept: keptInput(input),
     requestHash: requestHash(tool, withoutUploadFacts(tool, input)),
+    scriptHash: unfilled === undefined ? undefined : requestHash(tool, withoutUploadFacts(tool, unfilled)),
     input: () => input,
   };
 }

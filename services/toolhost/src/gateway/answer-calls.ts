@@ -1,4 +1,5 @@
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
+import { ObjectEnd } from './object-end.js';
 import type { WireToolCall } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
 
@@ -124,32 +125,4 @@ function isRepeated(call: Call, { id, function: called }: WireToolCall): boolean
 function argumentsOf({ function: called }: WireToolCall): string {
   const written = called?.arguments ?? '';
   return typeof written === 'string' ? written : JSON.stringify(written);
-}
-
-/** Scans streamed text for the end of the JSON object that it begins with. */
-class ObjectEnd {
-  #depth = 0;
-  #inString = false;
-  #escaped = false;
-  #reached = false;
-
-  /** Whether the object is complete, so that only white space can follow. */
-  get reached(): boolean {
-    return this.#reached;
-  }
-
-  add(piece: string): void {
-    for (const character of piece) {
-      if (this.#escaped) this.#escaped = false;
-      else if (this.#inString) {
-        if (character === '\\') this.#escaped = true;
-        else if (character === '"') this.#inString = false;
-      } else if (character === '"') this.#inString = true;
-      else if (character === '{') this.#depth += 1;
-      else if (character === '}') {
-        this.#depth -= 1;
-        if (this.#depth === 0) this.#reached = true;
-      }
-    }
-  }
 }

@@ -2,10 +2,10 @@ import { request as httpRequest, type Agent, type IncomingMessage } from 'node:h
 import { request as httpsRequest } from 'node:https';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { createParser } from 'eventsource-parser';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
+import { AnswerBody, bytesOf } from './answer-body.js';
 import { AnswerBuilder } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
 import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
@@ -34,8 +34,6 @@ export interface ProviderRequest {
   signal?: AbortSignal;
 }
 
-/** The largest answer without streaming, and the largest chunk of a stream. */
-const maxBodyBytes = 16 * 1024 * 1024;
 const failureBodyBytes = 16 * 1024;
 
 /**
@@ -60,10 +58,7 @@ export async function askProvider(
     progress.status = status;
     progress.heard();
     if (status < 200 || status >= 300) throw await failed(response, status);
-    const streamed = /^text\/event-stream\b/i.test(response.headers['content-type'] ?? '');
-    return streamed
-      ? await streamedAnswer(response, ask, onText, progress)
-      : await wholeAnswer(response, ask, progress);
+    return await answerIn(response, ask, onText, progress);
   } catch (error) {
     // An image is gone: no fault of the provider's.
     if (isSuzumioError(error, 'content-missing')) throw error;
@@ -120,7 +115,8 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
   });
 }
 
-async function streamedAnswer(
+/** Reads an answer: events as they come, or all of it as one. */
+async function answerIn(
   response: IncomingMessage,
   { place, format, silenceMs }: ProviderRequest,
   onText: (text: string) => void,
@@ -129,63 +125,48 @@ async function streamedAnswer(
   const builder = new AnswerBuilder();
   const read = format.events();
   const stream = { done: false };
-  const parser = createParser({
-    maxBufferSize: maxBodyBytes,
-    onEvent({ data }) {
-      if (stream.done) return;
-      if (data.trim() === '[DONE]') {
-        stream.done = true;
-        return;
-      }
-      for (const chunk of read(wireJson(data))) {
-        const text = builder.add(chunk);
-        progress.reached(builder.chars);
-        if (text !== '') onText(text);
-        if (chunk.last) stream.done = true;
-      }
-    },
-    onError(error) {
-      if (error.type === 'max-buffer-size-exceeded') throw new ProviderFailure('answer-too-large', error.message);
-    },
+  const body = new AnswerBody((json) => {
+    if (stream.done) return;
+    for (const chunk of read(wireJson(json))) {
+      const text = builder.add(chunk);
+      progress.reached(builder.chars);
+      if (text !== '') onText(text);
+      if (chunk.last) stream.done = true;
+    }
   });
-  response.setEncoding('utf8');
+  const decoder = new TextDecoder();
   let silence: NodeJS.Timeout | undefined;
   try {
-    for await (const text of response as AsyncIterable<string>) {
+    for await (const bytes of bytesOf(response)) {
+      progress.heard();
+      body.feed(decoder.decode(bytes, { stream: true }));
+      if (stream.done || body.isDone) break;
+      if (!body.isStream && !isEvents(response)) continue;
       silence ??= setTimeout(() => {
         progress.fellSilent = true;
         response.destroy(new Error(`nothing came for ${silenceMs / 1000} s`));
       }, silenceMs);
       silence.refresh();
-      progress.heard();
-      parser.feed(text);
-      if (stream.done) break;
     }
   } catch (error) {
+    // Something of the answer has come, and may be billed.
+    if (!(error instanceof ProviderFailure)) progress.reached(builder.chars);
     // An answer with a finish reason is complete, even if its connection then fails.
     if (error instanceof ProviderFailure || !builder.finished) throw error;
   } finally {
     clearTimeout(silence);
   }
-  parser.reset({ consume: true });
-  if (!stream.done && !builder.finished) {
+  const whole = body.end();
+  if (whole !== undefined && !(whole === '' && isEvents(response))) {
+    for (const chunk of format.whole(wireJson(whole))) builder.add(chunk);
+  } else if (!stream.done && !body.isDone && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
   return builder.answer(place);
 }
 
-async function wholeAnswer(
-  response: IncomingMessage,
-  { place, format }: ProviderRequest,
-  progress: AskProgress,
-): Promise<ModelAnswer> {
-  const body = await bodyOf(response, maxBodyBytes).catch((error: unknown) => {
-    progress.reached(0);
-    throw error;
-  });
-  const builder = new AnswerBuilder();
-  for (const chunk of format.whole(wireJson(body))) builder.add(chunk);
-  return builder.answer(place);
+function isEvents({ headers }: IncomingMessage): boolean {
+  return /^text\/event-stream\b/i.test(headers['content-type'] ?? '');
 }
 
 async function failed(response: IncomingMessage, status: number): Promise<ProviderFailure> {
@@ -194,9 +175,9 @@ async function failed(response: IncomingMessage, status: number): Promise<Provid
 }
 
 async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const parts: Buffer[] = [];
+  const parts: Uint8Array[] = [];
   let size = 0;
-  for await (const part of response as AsyncIterable<Buffer>) {
+  for await (const part of bytesOf(response)) {
     parts.push(part);
     size += part.length;
     if (size > maxBytes) break;

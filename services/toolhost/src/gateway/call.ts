@@ -266,7 +266,7 @@ class ModelCall {
         reached: progress.connected || cell.catalog.reached.has(host),
         untilMs,
         error: message,
-        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault },
+        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault, unreadable: error.unreadable },
       };
     } finally {
       if (progress.connected) await this.#bestEffort(() => cell.catalog.reached.add(host));
@@ -290,7 +290,7 @@ class ModelCall {
   }
 
   #journal({ answer, by }: Answered, request: ChatRequest): Promise<RecordedAnswer> {
-    const offered = new Set(request.tools?.map((tool) => tool.function.name));
+    const offered = request.tools?.map((tool) => tool.function.name) ?? [];
     this.#costNanoUsd = by.cost.nanoUsd;
     return this.#write((tx) => {
       const recorded = recordModelAnswer(tx, this.#call, answer, by);

@@ -21,6 +21,8 @@ export interface UnavailableModel {
     /** Since when it has completed no answer. */
     sinceMs: number;
     mayBeItsFault: boolean;
+    /** It was answered with something that is not understood. */
+    unreadable: boolean;
   };
 }
 
@@ -127,5 +129,6 @@ function addressAdvice({ endpoint, candidate: { settings } }: ProviderRefused): 
 
 function failedItself(away: readonly UnavailableModel[]): UnansweredCall['failedItself'] {
   const failed = away.flatMap(({ asked }) => (asked?.mayBeItsFault === true ? asked.sinceMs : []));
-  return failed.length === away.length ? { awaySinceMs: Math.min(...failed) } : undefined;
+  if (failed.length < away.length) return undefined;
+  return { awaySinceMs: Math.min(...failed), unreadable: away.every(({ asked }) => asked?.unreadable === true) };
 }

@@ -30,7 +30,9 @@ export class ProviderFailure extends Error {
     private readonly options: {
       cause?: unknown;
       /** The HTTP status that an error within an answer stands for. */
-      status?: number;
+      status?: number | undefined;
+      /** Set where something was answered that is not understood. */
+      unreadable?: boolean | undefined;
     } = {},
   ) {
     super(message, options);
@@ -39,6 +41,16 @@ export class ProviderFailure extends Error {
   get status(): number | undefined {
     return this.options.status;
   }
+
+  /** Whether something was answered that is not understood. It may be better the next time, but not for ever. */
+  get unreadable(): boolean {
+    return this.options.unreadable === true;
+  }
+}
+
+/** The failure of an answer that is not understood. */
+export function unreadable(message: string): ProviderFailure {
+  return new ProviderFailure('unavailable', message, undefined, { unreadable: true });
 }
 
 /** A failed response, from which the kind of failure is read. */
@@ -71,7 +83,7 @@ function failureFrom(
     return new ProviderFailure('key-rejected', said);
   }
   if (status === 404 || code === 'model_not_found') return new ProviderFailure('model-unknown', said);
-  if (status >= 500 && unreadable.test(message)) return new ProviderFailure('request-refused', said);
+  if (status >= 500 && unreadByServer.test(message)) return new ProviderFailure('request-refused', said);
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
     return new ProviderFailure('unavailable', said, retryAfter);
   }
@@ -79,7 +91,7 @@ function failureFrom(
 }
 
 /** llama.cpp reports this as a server error, but the conversation causes it. */
-const unreadable = /failed to parse tool call arguments/i;
+const unreadByServer = /failed to parse tool call arguments/i;
 
 /** Codes for spent credit, which some providers send with the status of a rate limit. */
 const spentCodes = new Set(['insufficient_quota', 'billing_hard_limit_reached', 'billing_not_active']);

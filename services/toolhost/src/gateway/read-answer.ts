@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { errorOf, field, plainWords, says } from './error-words.js';
-import { failureWithin, ProviderFailure } from './provider-failure.js';
+import { failureWithin, type ProviderFailure, unreadable } from './provider-failure.js';
 
 /**
  * Parses a provider's JSON. Python servers may write `NaN` and `Infinity`, which JSON lacks, for unknown counts: they
@@ -12,7 +12,7 @@ export function wireJson(text: string): unknown {
   const value = parsed(text) ?? (hasNoNumber.test(text) ? parsed(withoutThem(text)) : undefined);
   if (value) return value.of;
   const words = plainWords(text.slice(0, maxWordChars));
-  throw new ProviderFailure('unavailable', `the provider answered what is not JSON${words && `: ${words}`}`);
+  throw unreadable(`the provider answered what is not JSON${words && `: ${words}`}`);
 }
 
 /** How much of a body that is not JSON is searched for a message. */
@@ -67,7 +67,8 @@ export function readAnswer<Schema extends z.ZodType>(schema: Schema, sent: unkno
 export function noAnswer(sent: unknown, why?: string): ProviderFailure {
   const { status, message } = errorOf(sent);
   if (status !== undefined) return failureWithin(sent);
-  return new ProviderFailure('unavailable', `the provider answered what is no answer of a model: ${why ?? message}`);
+  const words = [why, message].filter(Boolean).join(': ');
+  return unreadable(`the provider answered what is no answer of a model: ${words}`);
 }
 
 /** The error in an answer, or in place of one. */

@@ -5,6 +5,7 @@ import { artifactName, maxArtifactDescription } from '@suzumio/contract/model/ar
 import { artifactKind, filesOf } from '@suzumio/protocol/artifacts';
 import { sha256 } from '@suzumio/protocol/ids';
 import type { Repository } from '@suzumio/protocol/repository';
+import { plainText } from '@suzumio/protocol/plain-text';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { uploadedDirectory } from '@suzumio/store/content/directories';
 import { type NewArtifact, publishArtifact } from '@suzumio/store/content/publish-artifact';
@@ -29,7 +30,7 @@ const wanted = z
       .optional()
       .describe('Instead of a path: a patch of all that you changed in your Git workspace since its base.'),
     name: artifactName.optional().describe('What to publish it as; by default the own name of what is at the path.'),
-    description: z.string().max(maxArtifactDescription).optional(),
+    description: plainText.max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
     sizeBytes: z.int().nonnegative().optional(),
     kind: artifactKind.optional(),

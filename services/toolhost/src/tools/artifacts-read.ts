@@ -3,6 +3,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
 import { imageText, unseenText } from '@suzumio/protocol/images';
+import { plainText } from '@suzumio/protocol/plain-text';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { findArtifact, requireContent } from '@suzumio/store/content/artifacts';
@@ -22,9 +23,9 @@ export const artifactsRead = defineTool({
     'instead, whatever it holds.',
   input: z
     .strictObject({
-      id: z.string().min(1).max(100).optional(),
-      name: z.string().min(1).max(200).optional(),
-      path: z.string().min(1).max(1024).optional().describe('One file of a directory.'),
+      id: plainText.min(1).max(100).optional(),
+      name: plainText.min(1).max(200).optional(),
+      path: plainText.min(1).max(1024).optional().describe('One file of a directory.'),
       to: z.string().min(1).max(1024).optional().describe('Where to write it, relative to your workspace.'),
       maxBytes: z.int().min(1).max(mostBytes).default(defaultBytes),
     })

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '@suzumio/protocol/plain-text';
 import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { defineTool } from './tool.js';
 
@@ -8,8 +9,7 @@ export const completionSubmit = defineTool({
   name: 'completion.submit',
   description: 'Hand in the final report (Markdown) for the person to approve or send back. This ends your turn.',
   input: z.strictObject({
-    report: z
-      .string()
+    report: plainText
       .min(1)
       .refine((report) => Buffer.byteLength(report) <= maxReportBytes, `at most ${String(maxReportBytes)} bytes`),
   }),

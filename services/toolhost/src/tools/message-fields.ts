@@ -2,15 +2,15 @@ import * as z from 'zod';
 import { maxAttachments } from '@suzumio/protocol/artifacts';
 import { priority } from '@suzumio/protocol/ids';
 import { maxMessageBytes } from '@suzumio/protocol/message-kind';
+import { plainText } from '@suzumio/protocol/plain-text';
 
 /** A name in a tool's input. */
-export const name = z.string().min(1).max(200);
+export const name = plainText.min(1).max(200);
 
 /** The fields of every tool that writes mail. */
 export const messageFields = {
   priority: priority.default('P1').describe('P0 is the most urgent, P3 the least.'),
-  body: z
-    .string()
+  body: plainText
     .min(1)
     .refine((body) => Buffer.byteLength(body) <= maxMessageBytes, `at most ${String(maxMessageBytes)} bytes`),
   attachments: z

@@ -1,12 +1,13 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { plainText } from '@suzumio/protocol/plain-text';
 import { messageFor } from '@suzumio/store/mail/messages';
 import { defineTool } from './tool.js';
 
 export const messagesRead = defineTool({
   name: 'messages.read',
   description: 'Read one message in full, by its id: one that you sent, or that was addressed to you or your channel.',
-  input: z.strictObject({ id: z.string().min(1).max(100).describe('A message id such as msg_01ABC….') }),
+  input: z.strictObject({ id: plainText.min(1).max(100).describe('A message id such as msg_01ABC….') }),
   prepare:
     ({ id }) =>
     (tx, site) => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { taskMoves } from '@suzumio/contract/model/task-states';
+import { plainText } from '@suzumio/protocol/plain-text';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
@@ -11,7 +12,7 @@ export const messagesReply = defineTool({
     'another recipient or a channel. If the thread is about a task that you were assigned, say with "task" how it stands, ' +
     'to whoever assigned it: "accepted" when you begin something longer, "done" with the result, "declined" with the reason. The last two are final.',
   input: z.strictObject({
-    message: z.string().min(1).max(100).describe('The id of the message that you answer, such as msg_01ABC….'),
+    message: plainText.min(1).max(100).describe('The id of the message that you answer, such as msg_01ABC….'),
     recipient: name.optional().describe('An agent id or name, or "user". Leave out to answer the sender.'),
     channel: name.optional().describe('A channel such as "#project", instead of a recipient.'),
     task: z.enum(taskMoves).optional().describe('What becomes of the task that you were assigned in this thread.'),

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { inputFaults } from '@suzumio/protocol/input-faults';
 import type { CoreToolName } from '@suzumio/protocol/tool-names';
 import type { Repository } from '@suzumio/protocol/repository';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
@@ -55,10 +56,8 @@ export function defineTool<Input extends z.ZodType>(tool: {
     async prepare(input, environment) {
       const parsed = tool.input.safeParse(input);
       if (parsed.success) return tool.prepare(parsed.data, environment);
-      const problems = parsed.error.issues.map(({ path, message }) =>
-        path.length === 0 ? message : `${path.join('.')}: ${message}`,
-      );
-      throw new SuzumioError('tool-input-invalid', `The input of ${tool.name} is not valid: ${problems.join('; ')}.`);
+      const faults = inputFaults(parsed.error);
+      throw new SuzumioError('tool-input-invalid', `The input of ${tool.name} is not valid: ${faults}.`);
     },
   };
 }

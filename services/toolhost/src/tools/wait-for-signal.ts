@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '@suzumio/protocol/plain-text';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { defineTool } from './tool.js';
 
@@ -8,7 +9,7 @@ export const waitForSignal = defineTool({
   name: 'coordination.wait_for_signal',
   description:
     'End your turn because you can do nothing useful now. Mail wakes you again. The agent "pm" is told, unless notifyPm is false.',
-  input: z.strictObject({ reason: z.string().max(2000).optional(), notifyPm: z.boolean().default(true) }),
+  input: z.strictObject({ reason: plainText.max(2000).optional(), notifyPm: z.boolean().default(true) }),
   prepare:
     ({ reason, notifyPm }) =>
     (tx, site) => {

@@ -137,6 +137,33 @@ describe('a question that fails while others are answered', () => {
     expect(turn?.failure_json).toContain('it failed 5 times while others were answered');
   });
 
+  test('fails for good where its answers are not understood, also when nobody else is answered', async () => {
+    answers = () => ({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html><title>Sign in</title>' });
+    let attempt = await bench.begin(project, 'worker-1');
+    const { turn } = attempt;
+    const state = async () =>
+      (
+        await rows<{ status: string; failure_json: string }>(
+          `SELECT status, failure_json FROM turns WHERE id = '${turn}'`,
+        )
+      )[0];
+    for (let tries = 1; tries < 10; tries += 1) {
+      expect(await ask(attempt)).toBe(424);
+      if ((await state())?.status !== 'queued') break;
+      for (let waited = 0; (await wanting()).length === 0 && waited < 120_000; waited += 1_000) advance(1_000);
+      attempt = await again(attempt, 'worker-1');
+    }
+    expect(server.requests).toHaveLength(5);
+    const { status, failure_json: failure } = (await state()) ?? {};
+    expect({ status, failure: JSON.parse(failure ?? '') as unknown }).toMatchObject({
+      status: 'failed',
+      failure: {
+        code: 'answer-unreadable',
+        message: expect.stringMatching(/Sign in; 5 answers were not understood\.$/),
+      },
+    });
+  });
+
   test('for the rate at which it is asked is never taken for one that cannot be answered', async () => {
     answers = (request) => (isPoison(request) ? { status: 429 } : { text: 'Yes.' });
     const healthy = await bench.begin(project, 'worker-2');

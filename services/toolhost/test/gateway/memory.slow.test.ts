@@ -226,6 +226,13 @@ describe('a tool call of a thinking turn', () => {
     expect({ status, code: body['code'] }).toEqual({ status: 403, code: 'call-not-asked' });
   });
 
+  test('is made where the model has named it otherwise, and fenced its arguments', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'Go.');
+    await ask(attempt, '0', { calls: [{ name: 'functions.artifacts.list', arguments: '```json\n{}\n```' }] });
+    expect((await attempt.tool('artifacts.list', {}, { step: '0.0' })).status).toBe(200);
+  });
+
   test.each<[string, (n: number) => { step?: string }]>([
     ['names no steps', () => ({})],
     ['is behind the shim, which numbers its calls,', (n) => ({ step: `seq.${n}` })],

@@ -1,3 +1,4 @@
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
@@ -372,4 +373,81 @@ test('an answer that ends with calls and holds none is no answer', async () => {
   for (const given of [streamed(delta({}, 'tool_calls')), streamed(delta({ content: '' }, 'function_call'))]) {
     await expect(ask(given)).rejects.toMatchObject({ kind: 'unavailable', message: expect.stringMatching(/call/) });
   }
+});
+
+describe('an answer in a form that was not asked for', () => {
+  const pieces = [
+    delta({ role: 'assistant', content: 'I ' }),
+    delta({ content: 'look.' }),
+    delta({ tool_calls: [call('look', '{"at":"}\\n{"}', { index: 0, id: 'x' })] }),
+    delta({}, 'tool_calls'),
+  ];
+  const message = { content: 'I look.', tool_calls: [call('look', '{"at":"}\\n{"}', { id: 'x' })] };
+  const all = { choices: [{ message, finish_reason: 'tool_calls' }] };
+  const events = pieces.map((piece) => `data: ${JSON.stringify(piece)}`);
+  const sent = (type: string | undefined, body: string | Buffer, more: Record<string, string> = {}): Behaviour => ({
+    status: 200,
+    headers: { ...(type === undefined ? {} : { 'content-type': type }), ...more },
+    body,
+  });
+  const usual = `${events.join('\n\n')}\n\ndata: [DONE]\n\n`;
+  const encoded = (encoding: string) => ({ 'content-encoding': encoding });
+
+  test.each<[string, Behaviour]>([
+    ['events with single newlines', sent('text/event-stream', `${events.join('\n')}\ndata: [DONE]\n`)],
+    ['events with carriage returns', sent('text/event-stream', `${events.join('\r')}\rdata: [DONE]\r`)],
+    ['events as plain text', sent('text/plain; charset=utf-8', usual)],
+    ['events without a type', sent(undefined, usual)],
+    ['events as JSON', sent('application/json', usual)],
+    ['events of several lines', sent('text/event-stream', events.join('\n\n').replaceAll(',"', '\ndata: ,"'))],
+    ['events after a byte order mark and a comment', sent('text/event-stream', `\ufeff: hello\n\n${usual}`)],
+    ['an object on each line', sent('application/x-ndjson', pieces.map((piece) => JSON.stringify(piece)).join('\n'))],
+    [
+      'objects without anything between them',
+      sent('text/event-stream', pieces.map((piece) => JSON.stringify(piece)).join('')),
+    ],
+    ['JSON as events', sent('text/event-stream', JSON.stringify(all))],
+    ['JSON on many lines as events', sent('text/event-stream', JSON.stringify(all, null, 2))],
+    ['JSON as a page', sent('text/html', JSON.stringify(all))],
+    ['events in gzip', sent('text/event-stream', gzipSync(usual), encoded('gzip'))],
+    ['events in gzip that is not said', sent('text/event-stream', gzipSync(usual))],
+    ['JSON in gzip', sent('application/json', gzipSync(JSON.stringify(all)), encoded('GZIP'))],
+    ['JSON deflated', sent('application/json', deflateSync(JSON.stringify(all)), encoded('deflate'))],
+    ['JSON in Brotli', sent('application/json', brotliCompressSync(JSON.stringify(all)), encoded('br'))],
+  ])('is understood: %s', async (_what, given) => {
+    const { answer } = await ask(given);
+    expect(answer).toMatchObject({
+      text: 'I look.',
+      toolCalls: [{ id: 'x', name: 'look', arguments: '{"at":"}\\n{"}' }],
+      finishReason: 'tool_calls',
+    });
+  });
+
+  test.each<[string, Behaviour, RegExp]>([
+    ['a page', sent('text/html', '<html><title>Sign in</title></html>'), /not JSON: Sign in$/],
+    ['words', sent('text/plain', 'The model is\nloading.'), /not JSON: The model is loading\.$/],
+    [
+      'words as events',
+      sent('text/event-stream', 'data: The model is loading.\n\n'),
+      /not JSON: The model is loading\.$/,
+    ],
+    ['other JSON', sent('application/json', '{"status":"ok"}'), /no answer of a model: .*ok/],
+    ['other JSON as events', sent('text/event-stream', '{"status":"ok"}'), /no answer of a model: .*ok/],
+    ['a list', sent('application/json', '[{"text":"hm"}]'), /no answer of a model: .*hm/],
+    ['an unknown encoding', sent('application/json', 'x', encoded('zstd-2')), /encoded its answer as zstd-2/],
+    ['broken gzip', sent('application/json', Buffer.from('1f8b0800ffffffffffffffffffff', 'hex')), /cannot be inflated/],
+    ['gzip that is none', sent('application/json', 'no gzip', encoded('gzip')), /cannot be inflated/],
+    ['very many words', sent('text/plain', 'word '.repeat(500_000)), /not JSON: (word )+/],
+  ])('is told in its own words, within bounds, where it is not understood: %s', async (_what, given, words) => {
+    const failure: unknown = await ask(given).catch((error: unknown) => error);
+    expect(failure).toMatchObject({ unreadable: true, message: expect.stringMatching(words) });
+    expect((failure as Error).message.length).toBeLessThanOrEqual(1_000);
+  });
+
+  test('is inflated within bounds', async () => {
+    const bomb = gzipSync(Buffer.alloc(20 * 1024 * 1024, ' '), { level: 1 });
+    await expect(ask(sent('application/json', bomb, encoded('gzip')))).rejects.toMatchObject({
+      kind: 'answer-too-large',
+    });
+  });
 });

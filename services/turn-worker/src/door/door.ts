@@ -4,8 +4,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
-import { maxToolBodyBytes } from '@suzumio/protocol/door';
-import { chatPath, maxChatBytes, modelsPath } from '@suzumio/protocol/model-chat';
+import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
+import { chatPath, maxChatBytes, modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
 import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
@@ -23,7 +23,7 @@ export interface DoorOptions {
   /** Sends requests over kept-alive connections, which the doors of a cell share. */
   exchange: KeptConnections['exchange'];
   /** Decides when requests are sent. */
-  steps: Pick<SandboxSteps, 'pass'>;
+  steps: Pick<SandboxSteps, 'pass' | 'isOpen'>;
   /** The attempt's own tool token: only requests with it pass. */
   token: string;
   /** Completes the body of a tool call, where the runner's side of the door does not. */
@@ -194,9 +194,16 @@ export class Door {
       );
     if (announcesWrites(request)) await this.options.beforeWrites?.();
     try {
-      const call = complete && request.url === '/tool' ? await shortBody(request, maxCompletedBytes) : undefined;
-      const body = call?.whole && (await complete?.(call.whole));
-      await forward(request, response, { runnerUrl, exchange, steps, maxBytes, body, source: call?.source });
+      const isCall = request.url === '/tool';
+      const named = request.headers[stepHeader] !== undefined;
+      // Only the body says whether a call names its step, unless its runner says so in a header, too.
+      const looksForStep = isCall && !named && steps.isOpen;
+      const mostBytes = looksForStep ? maxCallBytes : complete && isCall ? maxCompletedBytes : undefined;
+      const call = mostBytes === undefined ? undefined : await shortBody(request, mostBytes);
+      const unnamed = looksForStep ? namesNoStep(call?.whole) : !named && request.url === chatPath;
+      const completed = call?.whole && call.whole.length <= maxCompletedBytes && (await complete?.(call.whole));
+      const body = completed || call?.whole;
+      await forward(request, response, { runnerUrl, exchange, steps, unnamed, maxBytes, body, source: call?.source });
     } catch (error) {
       if (error instanceof RangeError) throw tooLarge(maxBytes);
       if (isSuzumioError(error)) throw error;
@@ -230,6 +237,16 @@ export class Door {
     // Logged once: repeated attempts would fill the log.
     if (!this.#refused) logger.warn({ code: error.code }, "requests without the attempt's token come to its door");
     this.#refused = true;
+  }
+}
+
+/** Whether a call names no step, or its number, which is no name. One that is too long is refused in any case. */
+function namesNoStep(call: Buffer | undefined): boolean {
+  try {
+    const { step } = (call ? JSON.parse(call.toString()) : {}) as { step?: unknown };
+    return typeof step !== 'string' || step.startsWith('seq.');
+  } catch {
+    return true;
   }
 }
 

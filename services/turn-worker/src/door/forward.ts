@@ -9,6 +9,8 @@ import type { SandboxSteps } from './sandbox-steps.js';
 export interface ForwardOptions extends Pick<KeptConnections, 'exchange'> {
   runnerUrl: string;
   steps: Pick<SandboxSteps, 'pass'>;
+  /** Whether the request names no step. */
+  unnamed: boolean;
   maxBytes: number;
   /** Sent instead of the request's own body. */
   body?: Buffer | undefined;
@@ -37,13 +39,13 @@ const answerHeaders = ['content-type', 'content-length', 'retry-after'] as const
 export async function forward(
   request: IncomingMessage,
   response: ServerResponse,
-  { runnerUrl, exchange, steps, maxBytes, body, source = request }: ForwardOptions,
+  { runnerUrl, exchange, steps, unnamed, maxBytes, body, source = request }: ForwardOptions,
 ): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => {
     if (!response.writableFinished) gone.abort(new Error('the asking side went away'));
   });
-  const answer = await steps.pass(request.url ?? '', (uncaptured) =>
+  const send = (uncaptured?: string) =>
     exchange({
       method: request.method as HttpRequest['method'],
       url: runnerUrl.replace(/\/+$/, '') + (request.url ?? ''),
@@ -54,8 +56,8 @@ export async function forward(
       body: body ?? { stream: () => bounded(source, maxBytes) },
       timeoutMs: silenceMs,
       signal: gone.signal,
-    }),
-  );
+    });
+  const answer = await steps.pass(request.url ?? '', send, unnamed);
   response.writeHead(answer.status, only(answerHeaders, answer.header));
   await pipeline(answer.body, response);
 }

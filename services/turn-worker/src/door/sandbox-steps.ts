@@ -38,12 +38,19 @@ export class SandboxSteps {
 
   constructor(private readonly journal: StepJournal) {}
 
+  /** Whether a step is open. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
   /**
    * Sends a request of a runner at the moment that its route allows.
    *
+   * @param unnamed that a call or question names no step. While a step is open, a program in the sandbox makes it: it would wait
+   *   for the end of that very program. It is sent at once, and refused.
    * @throws what `send` and the journal throw
    */
-  async pass(route: string, send: Send): Promise<HttpAnswer> {
+  async pass(route: string, send: Send, unnamed = false): Promise<HttpAnswer> {
     switch (route) {
       case '/tool/begin':
         return this.#begin(send);
@@ -51,7 +58,7 @@ export class SandboxSteps {
         return this.#end(send);
       case '/tool':
       case chatPath:
-        return send(await this.leave());
+        return send(unnamed && this.isOpen ? undefined : await this.leave());
       case pushPath:
         await this.reachOutside();
         return send();

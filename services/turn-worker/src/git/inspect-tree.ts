@@ -44,7 +44,8 @@ export async function inspectTree(
         '-l',
         '-I',
         '-e',
-        'filter=lfs',
+        // No comment.
+        '^[[:space:]]*[^#[:space:]].*filter=lfs',
         commit,
         '--',
         ':(top,glob)**/.gitattributes',

@@ -245,6 +245,11 @@ describe('a repository is refused by what it is', () => {
     );
   });
 
+  test('but not for a comment on LFS', async () => {
+    origin.commit({ '.gitattributes': '# filter=lfs is not for us\n  # *.bin filter=lfs\n*.md text\n' });
+    expect(await refusal({})).toBe('none');
+  });
+
   test('with files in LFS', async () => {
     origin.commit({ 'data/.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' });
     expect(await refusal({})).toMatch(

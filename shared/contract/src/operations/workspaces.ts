@@ -129,6 +129,7 @@ export const workspaces = resource('Workspaces', {
       'turn-unknown',
       'agent-state-refused',
       'project-closed',
+      'workspace-changed',
       'content-collected',
       'idempotency-mismatch',
     ],

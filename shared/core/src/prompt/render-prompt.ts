@@ -33,8 +33,10 @@ export interface PromptInput {
   readonly team: readonly TeamMember[];
   /** The channels that the agent may post to. */
   readonly channels: readonly string[];
-  /** The names of the agent's tools. */
+  /** The agent's tools, by the names that it calls them by. */
   readonly tools: readonly string[];
+  /** What it reads a whole message with, by such a name. @default messages.read */
+  readonly readsMessages?: string;
   /** What the agent finds in its workspace, if it has tools to use it. */
   readonly workspace?: WorkspaceTop | undefined;
   /** How its last turn failed, if it did and the agent has such tools. */
@@ -72,19 +74,19 @@ export function renderPrompt(input: PromptInput): string {
     ...renderLastFailure(input.lastFailure),
     ...renderLastFiles(input.lastFiles),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
-    ...input.mail.flatMap(frame),
+    ...input.mail.flatMap((mail) => frame(mail, input.readsMessages ?? 'messages.read')),
     '',
   ].join('\n');
 }
 
-function frame(mail: SelectedMail): string[] {
+function frame(mail: SelectedMail, readsMessages: string): string[] {
   const id = token(mail.id);
   const to = token(mail.channel ?? mail.recipient ?? '');
   const at = new Date(mail.createdAtMs).toISOString().replace(/\.\d+Z$/, 'Z');
   return [
     `[${id} from ${token(mail.sender)} to ${to}, ${mail.priority}${kindNote(mail)}, thread ${token(mail.threadId)}, ${at}]`,
     renderBody(mail.body),
-    ...(mail.cut ? [`[cut ${id}: ${String(mail.leftOutBytes)} bytes left out, messages.read has the whole]`] : []),
+    ...(mail.cut ? [`[cut ${id}: ${String(mail.leftOutBytes)} bytes left out, ${readsMessages} has the whole]`] : []),
     ...renderAttachments(mail.attachments),
     `[end ${id}]`,
   ];

@@ -149,7 +149,9 @@ function agentFailed({ project, agent }: StateFacts): StateReason {
   const next =
     failure !== null && Object.hasOwn(wanting, failure.code)
       ? wanting[failure.code as keyof typeof wanting]
-      : `agents retry ${project.id} ${agent.id}`;
+      : failure?.code === 'journal-mismatch'
+        ? `agents reset ${project.id} ${agent.id} --redeliver`
+        : `agents retry ${project.id} ${agent.id}`;
   return { code: 'agent-failed', sentence: `It failed${how}`, next };
 }
 

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '../plain-text.js';
 import { defineSandboxTool, sandboxPath, upTo } from './sandbox-tool.js';
 
 // Names, defaults and bounds are those of the tools that Suzumio has published; what is beyond them is optional.
@@ -75,7 +76,7 @@ export const fileApply = defineSandboxTool({
   description:
     'Apply a published patch to the workspace: all of it, or nothing. Context must match exactly, line numbers may be off.',
   input: z.strictObject({
-    artifact: z.string().min(1).max(200).describe('The id of the artifact, or its name for the newest of that name.'),
+    artifact: plainText.min(1).max(200).describe('The id of the artifact, or its name for the newest of that name.'),
   }),
 });
 
@@ -96,9 +97,9 @@ export const fileSearch = defineSandboxTool({
     'Search files for a regular expression, with ripgrep: file, line number and line of each match. What .gitignore names ' +
     'is left out unless ignored is true.',
   input: z.strictObject({
-    pattern: z.string().min(1).max(10_000).describe('A regular expression, or exact text with literal.'),
+    pattern: plainText.min(1).max(10_000).describe('A regular expression, or exact text with literal.'),
     path: sandboxPath.default('.').describe('A directory, or one file.'),
-    glob: z.string().min(1).max(1000).optional().describe('Only files that match, such as *.ts or src/**/*.py.'),
+    glob: plainText.min(1).max(1000).optional().describe('Only files that match, such as *.ts or src/**/*.py.'),
     literal: z.boolean().default(false),
     ignoreCase: z.boolean().default(false),
     context: z.int().min(0).max(10).default(0).describe('Lines shown before and after each match.'),

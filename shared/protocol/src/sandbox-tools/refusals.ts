@@ -25,6 +25,7 @@
  * - `step-failed`: a step of a mock script did not do what it was to do
  * - `workspace-write-failed`: an artifact could not be written into the workspace
  * - `cancelled`: the turn ended
+ * - `tool-failed`: a defect of the tool; the sentence says which
  * - `system-error`: the system refused for another reason, which the sentence names
  */
 export const sandboxRefusalCodes = [
@@ -60,6 +61,7 @@ export const sandboxRefusalCodes = [
   'step-failed',
   'workspace-write-failed',
   'cancelled',
+  'tool-failed',
   'system-error',
 ] as const;
 export type SandboxRefusalCode = (typeof sandboxRefusalCodes)[number];

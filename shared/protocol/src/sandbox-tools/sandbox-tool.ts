@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '../plain-text.js';
 import type { ToolDefinition } from '../runner.js';
 
 /** A tool that runs in a turn's sandbox: the ToolHost offers and records it, the runner carries it out. */
@@ -34,8 +35,4 @@ export function upTo(most: number, usual: number) {
 }
 
 /** A path as a model writes it: absolute below a root of the sandbox, or relative to the workspace. */
-export const sandboxPath = z
-  .string()
-  .min(1)
-  .max(4096)
-  .refine((path) => !path.includes('\0'), 'a path without NUL');
+export const sandboxPath = plainText.min(1).max(4096);

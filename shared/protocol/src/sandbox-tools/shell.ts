@@ -1,9 +1,10 @@
 import * as z from 'zod';
+import { plainText } from '../plain-text.js';
 import { defineSandboxTool, sandboxPath, upTo } from './sandbox-tool.js';
 
 // Names, defaults and bounds are those of the tools that Suzumio has published; what is beyond them is optional.
 
-const handle = z.string().min(1).max(100).describe('As shell.exec gave it.');
+const handle = plainText.min(1).max(100).describe('As shell.exec gave it.');
 const maxOutputBytes = upTo(200_000, 40_000).describe('How many bytes of output, 200000 at most.');
 
 export const shellExec = defineSandboxTool({
@@ -13,11 +14,7 @@ export const shellExec = defineSandboxTool({
     'output is too long, its beginning and end are shown, and a file has all of it. The command gets no input and no ' +
     'terminal. What it leaves running is ended with it; for a server or a watcher, use background.',
   input: z.strictObject({
-    command: z
-      .string()
-      .min(1)
-      .max(100_000)
-      .refine((command) => !command.includes('\0'), 'a command without NUL'),
+    command: plainText.min(1).max(100_000),
     cwd: sandboxPath.optional(),
     timeoutMs: upTo(300_000, 60_000).describe(
       'Milliseconds after which it is ended, 300000 at most; not in background.',

@@ -1,10 +1,13 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { buffer } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
 import { z } from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
+import { jsonBodies } from '@suzumio/runtime/http/json-bodies';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { parse } from '@suzumio/runtime/http/validate';
 import { recordingLogger } from '../../../../test/support/logs.js';
@@ -20,7 +23,7 @@ let received: Promise<Buffer> | undefined;
 
 function app(): Express {
   const routes = express();
-  routes.use(express.json({ limit: '1kb' }));
+  routes.use(jsonBodies(1024));
   routes.post('/messages', (request, response) => {
     response.json(parse(body, request.body, 'body'));
   });
@@ -140,6 +143,16 @@ describe('requests that cannot be read', () => {
     const { response, problem } = await post(JSON.stringify({ recipient: 'x'.repeat(2_000) }));
     expect(response.status).toBe(413);
     expect(problem).toMatchObject({ code: 'body-too-large', limitBytes: 1024 });
+  });
+
+  test('a body that is said to be too large is refused before it comes', async () => {
+    const { port } = new URL(server.url);
+    const asking = request({ port, path: '/messages', method: 'POST', headers: { 'content-length': 10_000_000 } });
+    asking.flushHeaders();
+    const [response] = (await once(asking, 'response')) as [IncomingMessage];
+    expect(response.statusCode).toBe(413);
+    expect(JSON.parse(await text(response))).toMatchObject({ code: 'body-too-large', limitBytes: 1024 });
+    asking.on('error', () => undefined).destroy();
   });
 
   test('a charset that nobody reads, and a path that is no path', async () => {

@@ -1,5 +1,6 @@
 import { callInput } from '@suzumio/protocol/call-input';
 import { beginningOf } from '@suzumio/protocol/cut-text';
+import { meantName } from '@suzumio/protocol/meant-calls';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { keptInput } from '../turns/kept-input.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -20,14 +21,15 @@ export function refuseUnmadeCalls(
   tx: Tx,
   call: string,
   calls: readonly ModelToolCall[],
-  offered: ReadonlySet<string>,
+  offered: readonly string[],
 ): void {
   const row = callRow(tx, call);
   for (const [index, { name, arguments: written }] of calls.entries()) {
     const input = callInput(written);
-    const refusal = offered.has(name)
-      ? 'fault' in input && { code: 'tool-input-invalid' as const, message: `The arguments are ${input.fault}.` }
-      : { code: 'tool-unknown' as const, message: 'The model was told of no such tool.' };
+    const refusal =
+      meantName(name, offered) !== undefined
+        ? 'fault' in input && { code: 'tool-input-invalid' as const, message: `The arguments are ${input.fault}.` }
+        : { code: 'tool-unknown' as const, message: 'The model was told of no such tool.' };
     if (!refusal) continue;
     recordRefusal(
       tx,

@@ -1,6 +1,6 @@
 import { callInput } from '@suzumio/protocol/call-input';
 import { callOfWrite } from '@suzumio/protocol/ids';
-import { functionName } from '@suzumio/protocol/conversation';
+import { meansName } from '@suzumio/protocol/meant-calls';
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
 import { jsonAt, type RecordedAnswer, requestHash } from '../journal.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -67,7 +67,7 @@ function answerTo(
 }
 
 function isThat(asked: ModelToolCall, { tool, requestHash: hash }: MadeCall): boolean {
-  if (asked.name !== functionName(tool)) return false;
+  if (!meansName(asked.name, tool)) return false;
   const written = callInput(asked.arguments);
   return 'input' in written && hash === requestHash(tool, written.input);
 }

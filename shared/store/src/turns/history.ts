@@ -3,13 +3,14 @@ import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import { callInput } from '@suzumio/protocol/call-input';
 import {
   assistantMessage,
-  functionName,
+  callInTextMessage,
   goOnMessage,
   toolMessage,
   transcriptText,
 } from '@suzumio/protocol/conversation';
 import { writeStep } from '@suzumio/protocol/ids';
 import { tokensOf } from '@suzumio/protocol/estimated-tokens';
+import { hasCallInText, meansName } from '@suzumio/protocol/meant-calls';
 import type { ChatMessage, ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
 import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
@@ -142,14 +143,18 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
     { role: 'user', content: turn?.prompt ?? '' },
     ...answers.flatMap(({ key, answer }, index) => [
       ...stepMessages(key, answer, results),
-      // An answer without calls that others follow was cut off.
-      ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [goOnMessage] : []),
+      ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [whyMore(answer)] : []),
     ]),
   ];
   // Another turn's prompt follows, which strict servers accept only after an answer. A turn may end with a call, too.
   const ended = messages.at(-1)?.role === 'assistant';
   const text = answers.length === 0 ? (turn?.output_text ?? '') : '';
   return ended ? messages : [...messages, assistantMessage({ text, toolCalls: [] })];
+}
+
+/** What a model was told after an answer without calls that another follows: it was cut off, or its calls are text. */
+function whyMore({ finishReason, text }: ModelAnswer): ChatMessage {
+  return finishReason !== 'length' && hasCallInText(text) ? callInTextMessage : goOnMessage;
 }
 
 /** A complete step: an answer with every call's result. */
@@ -172,7 +177,7 @@ function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<str
  * into the workspace, and not as a step of its own.
  */
 function toldOutput(call: ModelToolCall, { output, metadata }: ToolResponse): unknown {
-  if (call.name !== functionName('artifacts.read')) return output;
+  if (!meansName(call.name, 'artifacts.read')) return output;
   const asked = writing.safeParse(callInput(call.arguments));
   const handed = handedArtifact.safeParse(metadata);
   return asked.success && handed.success ? writtenText(handed.data, asked.data.input.to) : output;

@@ -6,6 +6,7 @@ import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
+import { functionName } from '@suzumio/protocol/conversation';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { unreadMail } from '../mail/unread-mail.js';
@@ -116,7 +117,7 @@ function promptInput(
         { agent: agent.id },
       )
       .map(({ name }) => name),
-    tools: toolNames(agent, config),
+    ...calledNames(toolNames(agent, config), agent.external === 0 && config.backend.runner.mode === 'ai'),
     workspace: seen?.workspace,
     lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
     lastFiles: lastFiles(reader, agent.id, number),
@@ -124,6 +125,11 @@ function promptInput(
     mail,
     unreadLeft,
   };
+}
+
+/** A model calls functions, whose names have no dots; scripts and handlers call tools by their own names. */
+function calledNames(tools: readonly string[], byModel: boolean): Pick<PromptInput, 'tools' | 'readsMessages'> {
+  return byModel ? { tools: tools.map(functionName), readsMessages: functionName('messages.read') } : { tools };
 }
 
 function sizedMounts(config: ProjectConfig, id: string, seen: SandboxSeen | undefined) {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import type { StepResult } from '@suzumio/protocol/sandbox-steps';
+import type { RefUpdate } from '@suzumio/protocol/shared-repository';
 import { keptImage } from '../content/call-images.js';
 import {
   anyRequest,
@@ -31,6 +32,9 @@ export type SandboxCall = ToolCall & { step: string };
 /** What a runner is told that begins a step: to carry it out, or what came of it. */
 export type BegunStep = 'begun' | { result: RecordedStep; replayed: boolean };
 
+/** How many pushes of an interrupted step are told. */
+const maxToldPushes = 20;
+
 interface StepRow {
   id: string;
   tool: string;
@@ -42,6 +46,8 @@ interface StepRow {
   captured: number;
   /** 1 where it has reached outside of the sandbox. */
   marked: number;
+  started_at_ms: number;
+  ended_at_ms: number | null;
 }
 
 /**
@@ -200,10 +206,11 @@ function mismatch({ turn, step }: SandboxCall): SuzumioError {
 
 /**
  * Ends a step that reached outside and is in no capture: it is never repeated, and its result, if there is one, was told to
- * nobody. Later attempts are told the same.
+ * nobody. What it has pushed to the shared repository is on record, and is its result then. Later attempts are told the same.
  */
-function leftUnknown(tx: Tx, { id, tool }: StepRow, call: SandboxCall): RecordedStep {
-  const result: RecordedStep = {
+function leftUnknown(tx: Tx, row: StepRow, call: SandboxCall): RecordedStep {
+  const { id, tool } = row;
+  const result: RecordedStep = pushedBy(tx, row, call) ?? {
     ok: false,
     code: 'outcome-unknown',
     message: `${tool} had reached outside of the sandbox when the turn was interrupted, so it is not repeated, and nobody knows what came of it. Files that it wrote may be missing. Find out before you do it again.`,
@@ -216,9 +223,39 @@ function leftUnknown(tx: Tx, { id, tool }: StepRow, call: SandboxCall): Recorded
   return result;
 }
 
+/** What an interrupted step has pushed; undefined where it has not, and may have done anything else. */
+function pushedBy(reader: SqlReader, step: StepRow, { turn }: SandboxCall): RecordedStep | undefined {
+  const rows = reader.all<{ updates: string }>(
+    `SELECT updates_json AS updates FROM git_pushes
+     WHERE turn_id = :turn AND attempt = :attempt AND created_at_ms BETWEEN :from AND :to ORDER BY seq LIMIT :most`,
+    {
+      turn,
+      attempt: step.attempt,
+      from: step.started_at_ms,
+      to: step.ended_at_ms ?? Number.MAX_SAFE_INTEGER,
+      most: maxToldPushes,
+    },
+  );
+  if (rows.length === 0) return undefined;
+  const pushed = rows.flatMap(({ updates }) => JSON.parse(updates) as RefUpdate[]);
+  const lines = pushed.map(({ ref, to }) => {
+    const now =
+      reader.get<{ id: string }>('SELECT object_id AS id FROM git_refs WHERE name = :ref', { ref })?.id ?? null;
+    if (now === to) return to === null ? `${ref} is deleted` : `${ref} is at ${to}`;
+    return `${ref} was ${to === null ? 'deleted' : `moved to ${to}`}, and is ${now === null ? 'gone' : `at ${now}`} by now`;
+  });
+  const note =
+    '[interrupted after it had pushed to the shared repository, so it is not repeated: what it printed is lost, files that it ' +
+    'wrote may be missing, and what it was to do afterwards may not be done. Fetch what was pushed:]';
+  return {
+    ok: true,
+    response: { output: [note, ...lines].join('\n'), metadata: { interrupted: true, pushed } },
+  };
+}
+
 function stepRow(reader: SqlReader, turn: string, step: string): StepRow | undefined {
   return reader.get<StepRow>(
-    `SELECT id, tool, attempt, status, request_hash, result_hash, captured, marked FROM tool_calls
+    `SELECT id, tool, attempt, status, request_hash, result_hash, captured, marked, started_at_ms, ended_at_ms FROM tool_calls
      WHERE turn_id = :turn AND step = :step AND request_hash IS NOT NULL`,
     { turn, step },
   );

@@ -17,7 +17,7 @@ export interface Restoration {
 /**
  * Makes an earlier snapshot an agent's own. Its next turn begins with it, as does a failed turn that is tried again.
  *
- * @throws SuzumioError `agent-state-refused`, `project-closed`; `store-busy` where the workspace has changed meanwhile
+ * @throws SuzumioError `agent-state-refused`, `project-closed`; `workspace-changed` where it has changed meanwhile
  */
 export function restoreWorkspace(
   tx: Tx,
@@ -27,8 +27,8 @@ export function restoreWorkspace(
   assertRestorable(tx, id);
   if (agentRow(tx, id).snapshot !== before) {
     throw new SuzumioError(
-      'store-busy',
-      `The workspace of ${id} has changed meanwhile; nothing was restored: try again.`,
+      'workspace-changed',
+      `The workspace of ${id} has changed meanwhile, by a turn or another restoration; nothing was restored. Look at its changes before you ask again.`,
     );
   }
   if (snapshot === before) return;

@@ -111,7 +111,7 @@ describe('the record of a workspace', () => {
     });
     await leave(of, third, a, a);
     expect([2, 3].map((turn) => after(of, turn))).toEqual([b, a]);
-    await expect(restore(2, b, a)).rejects.toMatchObject({ code: 'store-busy' });
+    await expect(restore(2, b, a)).rejects.toMatchObject({ code: 'workspace-changed', retryable: false });
     expect(of.events().filter((type) => type === 'workspace.restored')).toHaveLength(1);
   });
 

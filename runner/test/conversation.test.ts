@@ -1,0 +1,24 @@
+import { expect, test } from '@jest/globals';
+import { assistantMessage, toolMessage } from '@suzumio/protocol/conversation';
+import { maxChatBytes } from '@suzumio/protocol/model-chat';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
+import { Conversation } from '@suzumio/runner/ai/conversation';
+
+test('what a model has written itself is left out, the oldest first, where a question would be longer than is taken', () => {
+  const told = new Conversation({
+    agent: { id: 'ada', prompt: '' },
+    turn: { prompt: 'There is mail.' },
+    runner: { mode: 'ai' },
+    tools: [],
+  } as unknown as RunnerTurnInput);
+  for (const id of ['a', 'b']) {
+    const written = JSON.stringify({ report: 'x'.repeat(maxChatBytes / 2) });
+    told.add(assistantMessage({ text: '', toolCalls: [{ id, name: 'completion_submit', arguments: written }] }));
+    told.add(toolMessage(id, { code: 'body-too-large', message: 'Write less at once.' }));
+  }
+  expect(told.isTooLong(told.messages)).toBe(true);
+  expect(told.shortenResults()).toBe(true);
+  expect(told.isTooLong(told.messages)).toBe(false);
+  expect(JSON.stringify(told.messages[2])).toMatch(/left_out.*8388\d{3} characters, to make room/);
+  expect(JSON.stringify(told.messages[4])).toContain('xxx');
+});
