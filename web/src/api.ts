@@ -33,6 +33,11 @@ export function isUnauthenticated(error: unknown): boolean {
   return error instanceof SuzumioError && error.code === 'unauthenticated';
 }
 
+/** Whether the session's scope is too small for what was asked. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof SuzumioError && error.code === 'forbidden';
+}
+
 function isRetryable(error: unknown): boolean {
   return error instanceof SuzumioError && error.retryable;
 }

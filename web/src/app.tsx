@@ -10,6 +10,7 @@ import { Missing } from './pages/missing.js';
 import { Project } from './pages/project/project.js';
 import { Projects } from './pages/projects.js';
 import { SignIn, SignInPage } from './pages/sign-in.js';
+import { System } from './pages/system/system.js';
 import { WhoContext } from './who.js';
 
 /** Signs in first; then the rail, and the page of the address. */
@@ -50,6 +51,7 @@ function Shell() {
           <Route path="/inbox/:item?" component={Inbox} />
           <Route path="/projects" component={Projects} />
           <Route path="/p/:project/*?" component={Project} />
+          <Route path="/system" component={System} />
           <Route component={Missing} />
         </Switch>
       </main>

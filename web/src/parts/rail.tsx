@@ -33,6 +33,9 @@ export function Rail({ live }: { live: Live }) {
         <Place href="/projects" icon="folder" also={/^\/p\//}>
           Projects <span className="rail-count">{projects.data?.length ?? ''}</span>
         </Place>
+        <Place href="/system" icon="server" also={/^\/system/}>
+          System
+        </Place>
       </ul>
       <OpenProjects projects={projects.data ?? []} waiting={waitingIn(inbox.data?.items ?? [])} />
       <div className="rail-foot">

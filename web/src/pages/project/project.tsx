@@ -9,7 +9,12 @@ import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
 import { useInbox } from '../use-inbox.js';
+import { Cost } from './cost.js';
+import { Files } from './files/files.js';
+import { Log } from './log.js';
 import { Now } from './now.js';
+import { Report } from './report.js';
+import { Setup } from './setup.js';
 import { useBudget, useProject } from './use-project.js';
 
 /** One project: what it is, and its pages. */
@@ -29,6 +34,21 @@ export function Project() {
       <Switch>
         <Route path="/p/:project">
           <Now detail={project.data} />
+        </Route>
+        <Route path="/p/:project/files/:id?">
+          <Files detail={project.data} />
+        </Route>
+        <Route path="/p/:project/report">
+          <Report detail={project.data} />
+        </Route>
+        <Route path="/p/:project/cost">
+          <Cost detail={project.data} />
+        </Route>
+        <Route path="/p/:project/log">
+          <Log detail={project.data} />
+        </Route>
+        <Route path="/p/:project/setup">
+          <Setup detail={project.data} />
         </Route>
         <Route component={Missing} />
       </Switch>
@@ -117,15 +137,27 @@ function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;
 }
 
-function Tabs({ project }: { project: string; messages: number; turns: number; files: number }) {
+function Tabs({ project, files }: { project: string; messages: number; turns: number; files: number }) {
   const [location] = useLocation();
-  const tabs: [path: string, name: string, number?: number][] = [['', 'Now']];
+  const tabs: [path: string, name: string, number?: number][] = [
+    ['', 'Now'],
+    ['/files', 'Files', files],
+    ['/report', 'Report'],
+    ['/cost', 'Cost'],
+    ['/log', 'Log'],
+    ['/setup', 'Setup'],
+  ];
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {
         const href = `/p/${project}${path}`;
         return (
-          <Link key={path} href={href} className="tab" aria-current={location === href ? 'page' : undefined}>
+          <Link
+            key={path}
+            href={href}
+            className="tab"
+            aria-current={location === href || (path !== '' && location.startsWith(href)) ? 'page' : undefined}
+          >
             {name} {number === undefined ? null : <span className="tab-count">{count(number)}</span>}
           </Link>
         );

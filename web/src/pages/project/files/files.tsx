@@ -1,0 +1,214 @@
+import type { Artifact, ProjectDetail } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useParams, useSearchParams } from 'wouter';
+import { api, keys, publicPath } from '../../../api.js';
+import { Copyable } from '../../../parts/copy.js';
+import { DiffRows } from '../../../parts/diff-rows.js';
+import { Failure } from '../../../parts/failure.js';
+import { Icon } from '../../../parts/icon.js';
+import { visible } from '../../../parts/markdown.js';
+import { bytes, some } from '../../../parts/numbers.js';
+import { Preview, textOf } from '../../../parts/preview.js';
+import { nameOf } from '../../../parts/states.js';
+import { Ago } from '../../../parts/time.js';
+import { type Published, useContent, useFiles } from './use-files.js';
+
+/** What was published: names at the left, one version of one at the right. */
+export function Files({ detail }: { detail: ProjectDetail }) {
+  const { project } = detail;
+  const { id } = useParams<{ id?: string }>();
+  const files = useFiles(project.id);
+  if (files.data === undefined) {
+    return files.error ? <Failure error={files.error} again={() => void files.refetch()} /> : null;
+  }
+  const chosen = files.data.files.find(({ versions }) => versions.some((version) => version.id === id));
+  const version = chosen?.versions.find((one) => one.id === id);
+  if (files.data.files.length === 0) {
+    return <p className="empty-line">Nothing is published yet. Agents publish what they made by artifacts.publish.</p>;
+  }
+  return (
+    <div className={id === undefined ? 'panes' : 'panes panes-open'}>
+      <ul className="panes-list">
+        {files.data.files.map((file) => (
+          <li key={file.name}>
+            <Row project={project.id} file={file} isChosen={file === chosen} detail={detail} />
+          </li>
+        ))}
+        {files.data.hasMore ? <li className="empty-line">The newest 500 are shown.</li> : null}
+      </ul>
+      <section className="panes-item" aria-label="File">
+        {chosen && version ? (
+          <File key={version.id} detail={detail} file={chosen} version={version} />
+        ) : (
+          <p className="empty-line">
+            {id === undefined ? 'Choose a file to see what is in it.' : 'There is no such file.'}
+          </p>
+        )}
+      </section>
+    </div>
+  );
+}
+
+function Row({
+  project,
+  file,
+  isChosen,
+  detail,
+}: {
+  project: string;
+  file: Published;
+  isChosen: boolean;
+  detail: ProjectDetail;
+}) {
+  const [newest] = file.versions;
+  return (
+    <Link href={`/p/${project}/files/${newest.id}`} className="panes-row" aria-current={isChosen ? 'true' : undefined}>
+      <Icon name={newest.kind === 'directory' ? 'folder' : 'file'} />
+      <span className="panes-words">
+        <b className="clip">
+          <bdi>{visible(file.name)}</bdi>
+        </b>
+        <span className="quiet">
+          {newest.kind === 'directory' ? some(newest.files, 'file') : bytes(newest.sizeBytes)}
+          {file.versions.length > 1 ? `, ${some(file.versions.length, 'version')}` : ''}, by{' '}
+          <bdi>{creatorOf(newest, detail)}</bdi>
+        </span>
+      </span>
+      <span className="inbox-age">
+        <Ago at={newest.createdAt} />
+      </span>
+    </Link>
+  );
+}
+
+function creatorOf({ creator }: Artifact, { agents }: ProjectDetail): string {
+  if (creator === 'user') return 'you';
+  const agent = agents.find(({ id }) => id === creator);
+  return agent ? nameOf(agent) : creator;
+}
+
+function File({ detail, file, version }: { detail: ProjectDetail; file: Published; version: Artifact }) {
+  const project = detail.project.id;
+  const [search, setSearch] = useSearchParams();
+  const other = file.versions.find(({ id }) => id === search.get('with'));
+  const address = `${publicPath}/api/projects/${project}/artifacts/${version.id}/content`;
+  const numberOf = (one: Artifact) => file.versions.length - file.versions.indexOf(one);
+  return (
+    <article className="about">
+      <h2 className="about-title">
+        <bdi>{visible(version.name)}</bdi>
+      </h2>
+      <p className="about-facts">
+        version {numberOf(version)} of {file.versions.length}, {bytes(version.sizeBytes)}, by{' '}
+        <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} /> ago
+        {version.description === null ? null : (
+          <>
+            : <bdi>{visible(version.description)}</bdi>
+          </>
+        )}
+      </p>
+      <div className="about-acts">
+        <a className="button" href={address} download>
+          Download
+        </a>
+        {file.versions.length > 1 ? (
+          <label className="field">
+            Compare with{' '}
+            <select
+              value={other?.id ?? ''}
+              onChange={({ target }) => setSearch(target.value === '' ? {} : { with: target.value }, { replace: true })}
+            >
+              <option value="">nothing</option>
+              {file.versions
+                .filter((one) => one !== version)
+                .map((one) => (
+                  <option key={one.id} value={one.id}>
+                    version {numberOf(one)}
+                  </option>
+                ))}
+            </select>
+          </label>
+        ) : null}
+        <nav className="versions" aria-label="Versions">
+          {file.versions.length > 1
+            ? file.versions.slice(0, 30).map((one) => (
+                <Link
+                  key={one.id}
+                  href={`/p/${project}/files/${one.id}`}
+                  className="version"
+                  aria-current={one === version ? 'true' : undefined}
+                >
+                  {numberOf(one)}
+                </Link>
+              ))
+            : null}
+        </nav>
+      </div>
+      {version.redacted ? (
+        <p className="empty-line">Its content was removed.</p>
+      ) : version.kind === 'directory' ? (
+        <Directory project={project} version={version} />
+      ) : other ? (
+        <Comparison project={project} version={version} other={other} />
+      ) : (
+        <Content project={project} version={version} />
+      )}
+      <footer className="about-foot">
+        <span className="quiet">SHA-256</span> <Copyable text={version.sha256} />
+      </footer>
+    </article>
+  );
+}
+
+function Content({ project, version }: { project: string; version: Artifact }) {
+  const content = useContent(project, version);
+  if (content.error) return <Failure error={content.error} again={() => void content.refetch()} />;
+  if (content.data === undefined) return null;
+  return <Preview file={{ name: version.name, sizeBytes: version.sizeBytes, content: content.data }} />;
+}
+
+function Comparison({ project, version, other }: { project: string; version: Artifact; other: Artifact }) {
+  const [after, before] = [useContent(project, version), useContent(project, other)];
+  if (after.data === undefined || before.data === undefined) {
+    const error = after.error ?? before.error;
+    return error ? <Failure error={error} again={() => void after.refetch().then(() => before.refetch())} /> : null;
+  }
+  const [old, now] = version.seq > other.seq ? [before.data, after.data] : [after.data, before.data];
+  const [oldText, newText] = [textOf(old), textOf(now)];
+  if (oldText === undefined || newText === undefined) return <p className="empty-line">They are no texts.</p>;
+  return <DiffRows before={oldText} after={newText} />;
+}
+
+function Directory({ project, version }: { project: string; version: Artifact }) {
+  const entries = useQuery({
+    queryKey: [...keys.project(project), 'entries', version.id],
+    queryFn: async () => (await api.listArtifactEntries({ project, artifact: version.id })).items,
+  });
+  const [search, setSearch] = useSearchParams();
+  const path = search.get('path') ?? undefined;
+  const content = useContent(project, version, path);
+  if (entries.error) return <Failure error={entries.error} again={() => void entries.refetch()} />;
+  const files = (entries.data ?? []).flatMap((entry) => ('sizeBytes' in entry ? [entry] : []));
+  const file = files.find((entry) => entry.path === path);
+  return (
+    <>
+      <ul className="entries">
+        {files.slice(0, 500).map((entry) => (
+          <li key={entry.path}>
+            <button
+              type="button"
+              className="entry"
+              aria-pressed={entry.path === path}
+              onClick={() => setSearch({ path: entry.path }, { replace: true })}
+            >
+              <bdi className="clip">{visible(entry.path)}</bdi> <span className="quiet">{bytes(entry.sizeBytes)}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      {file && content.data ? (
+        <Preview file={{ name: file.path, sizeBytes: file.sizeBytes, content: content.data }} />
+      ) : null}
+    </>
+  );
+}
