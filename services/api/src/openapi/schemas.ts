@@ -109,6 +109,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Task: views.taskView,
   TaskList: tasks.taskListAnswer,
   Turn: views.turnView,
+  ListedTurn: views.listedTurn,
   TurnDetail: views.turnDetail,
   TurnList: turns.turnListAnswer,
   Attempt: views.attemptView,
