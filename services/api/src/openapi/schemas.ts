@@ -110,6 +110,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   TaskList: tasks.taskListAnswer,
   Turn: views.turnView,
   ListedTurn: views.listedTurn,
+  Conversation: turns.conversationAnswer,
+  ConversationEntry: views.conversationEntry,
   TurnDetail: views.turnDetail,
   TurnList: turns.turnListAnswer,
   Attempt: views.attemptView,

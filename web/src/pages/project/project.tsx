@@ -1,5 +1,5 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
@@ -10,7 +10,10 @@ import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
 import { useInbox } from '../use-inbox.js';
 import { Now } from './now.js';
+import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from './use-project.js';
+
+const Turn = lazy(() => import('./turns/turn.js'));
 
 /** One project: what it is, and its pages. */
 export function Project() {
@@ -21,18 +24,32 @@ export function Project() {
     if (project.error instanceof SuzumioError && project.error.code === 'project-unknown') return <Gone id={id} />;
     return <Failure error={project.error} again={() => void project.refetch()} />;
   }
+  const old = project.error ? <Deleted error={project.error} /> : null;
   return (
-    <div className="project">
-      <Head detail={project.data} />
-      {project.error ? <Deleted error={project.error} /> : null}
-      <Asks project={id} detail={project.data} />
-      <Switch>
-        <Route path="/p/:project">
-          <Now detail={project.data} />
-        </Route>
-        <Route component={Missing} />
-      </Switch>
-    </div>
+    <Switch>
+      <Route path="/p/:project/turns/:turn">
+        {old}
+        <Suspense>
+          <Turn detail={project.data} />
+        </Suspense>
+      </Route>
+      <Route>
+        <div className="project">
+          <Head detail={project.data} />
+          {old}
+          <Asks project={id} detail={project.data} />
+          <Switch>
+            <Route path="/p/:project">
+              <Now detail={project.data} />
+            </Route>
+            <Route path="/p/:project/turns">
+              <Turns detail={project.data} />
+            </Route>
+            <Route component={Missing} />
+          </Switch>
+        </div>
+      </Route>
+    </Switch>
   );
 }
 
@@ -117,9 +134,12 @@ function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;
 }
 
-function Tabs({ project }: { project: string; messages: number; turns: number; files: number }) {
+function Tabs({ project, turns }: { project: string; messages: number; turns: number; files: number }) {
   const [location] = useLocation();
-  const tabs: [path: string, name: string, number?: number][] = [['', 'Now']];
+  const tabs: [path: string, name: string, number?: number][] = [
+    ['', 'Now'],
+    ['/turns', 'Turns', turns],
+  ];
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {
