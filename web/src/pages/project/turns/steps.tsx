@@ -1,5 +1,6 @@
 import type { Agent, ConversationEntry, Message, TurnDetail } from '@suzumio/sdk/client';
 import { type ReactNode, useState } from 'react';
+import { Copyable } from '../../../parts/copy.js';
 import { Cut, oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark, type MarkKind } from '../../../parts/mark.js';
@@ -324,7 +325,7 @@ function Call({ entry, known: { named } }: { entry: ConversationEntry; known: Kn
       line={
         code !== null ? (
           <span className="step-code">
-            <code>{code}</code> <bdi>{oneLine(text, 400)}</bdi>
+            <code>{code}</code> <bdi>{oneLine(reasonIn(text, code), 400)}</bdi>
           </span>
         ) : (
           <bdi>{oneLine(text)}</bdi>
@@ -346,6 +347,12 @@ function Call({ entry, known: { named } }: { entry: ConversationEntry; known: Kn
       )}
     </Row>
   );
+}
+
+/** A refusal as its model reads it begins with its code, which stands beside it here. */
+function reasonIn(text: string, code: string): string {
+  const told = `Error ${code}: `;
+  return text.startsWith(told) ? text.slice(told.length) : text;
 }
 
 const commands = new Set(['shell.exec', 'script.run']);
@@ -389,7 +396,7 @@ function Tail({ turn, steps, project }: { turn: TurnDetail; steps: StepsOf; proj
   const asking = turn.modelCalls.findLast(({ status }) => status === 'running');
   const isSaid = turn.modelCalls.length > 0 || turn.text === null || turn.text.trim() === '';
   return (
-    <ol className="steps">
+    <ol className="steps steps-end">
       {turn.attempt > seen ? <Ends turn={turn} from={seen} to={turn.attempt} /> : null}
       {turn.status === 'running' && asking ? (
         <Row
@@ -439,8 +446,9 @@ function Tail({ turn, steps, project }: { turn: TurnDetail; steps: StepsOf; proj
               <p className="step-failure">
                 <bdi>{visible(turn.failure.message)}</bdi>
               </p>
-              <p className="quiet">
-                What can be done: <code>{`suzumio why ${project} ${turn.agent}`}</code>
+              <p className="step-next">
+                <span className="quiet">What can be done:</span>{' '}
+                <Copyable text={`suzumio why ${project} ${turn.agent}`} />
               </p>
             </>
           }

@@ -7,7 +7,7 @@ import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
-import { count, dollars } from '../../../parts/numbers.js';
+import { count, dollars, some } from '../../../parts/numbers.js';
 import { calledIn, nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
 import { Lanes } from '../lanes.js';
@@ -227,7 +227,7 @@ function Took({ turn: { status, startedAt, endedAt } }: { turn: ListedTurn }) {
 }
 
 /** What it ended with, or why it failed. */
-function endOf({ status, failure, text, endedByTool, notBefore }: ListedTurn) {
+function endOf({ status, failure, text, endedByTool, notBefore, toolCalls }: ListedTurn) {
   if (failure !== null && (status === 'failed' || status === 'queued')) {
     return (
       <>
@@ -241,5 +241,6 @@ function endOf({ status, failure, text, endedByTool, notBefore }: ListedTurn) {
     );
   }
   if (text !== null && text.trim() !== '') return <bdi>{oneLine(text)}</bdi>;
-  return endedByTool === null ? null : <span className="quiet">ended with {endedByTool}</span>;
+  if (endedByTool !== null) return <span className="quiet">ended with {endedByTool}</span>;
+  return toolCalls > 0 ? <span className="quiet">{some(toolCalls, 'tool call')}</span> : null;
 }
