@@ -182,6 +182,15 @@ test('a turn that runs is followed until it is scrolled up', async () => {
   await page.getByText('I am done.').waitFor();
 });
 
+test('what is redacted is gone from a turn that has ended', async () => {
+  const page = await open('/p/team/turns/ben:1');
+  await page.getByText('“Please begin.”').waitFor();
+  const { items } = (await api.get('/api/projects/team/messages?turn=ben:1')).json as { items: { id: string }[] };
+  await api.post(`/api/projects/team/messages/${items[0]?.id ?? ''}/redact`, { because: 'It was a secret.' });
+  await page.getByText('“Please begin.”').waitFor({ state: 'detached' });
+  await page.getByText('Read 1 message').waitFor();
+});
+
 test('a turn that does not exist is said to, with the way on', async () => {
   const page = await open('/p/team/turns/ada:99');
   await page.getByText('There is no turn').waitFor();
