@@ -5,6 +5,7 @@ import './theme/tokens.css';
 import './theme/base.css';
 import './theme/parts.css';
 import './theme/files.css';
+import './theme/turns.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

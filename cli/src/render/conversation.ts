@@ -22,10 +22,14 @@ export function renderConversation(
   return [...lines, ...notice].slice(1);
 }
 
-function heading({ kind, role, step, attempt, tool, code, answer }: ConversationEntry, attempts: number): string {
+function heading(
+  { kind, role, step, attempt, tool, status, code, answer }: ConversationEntry,
+  attempts: number,
+): string {
   const parts = [step === null ? `[${titles[kind]}]` : `[${step}] ${titles[kind]}`];
   if (kind === 'earlier') parts.push(role);
   if (tool !== null) parts.push(oneLine(tool));
+  if (status === 'running') parts.push('running');
   if (code !== null) parts.push(code);
   if (answer) {
     parts.push(oneLine(answer.model ?? answer.preset));

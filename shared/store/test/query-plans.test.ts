@@ -120,7 +120,8 @@ test.each(['asc', 'desc'] as const)('no list looks through history in the order 
       listMessages(reader, { ...wanted, sender: 'ada', recipient: 'ben', priority: 'P1' });
       listMessages(reader, { ...wanted, channel: '#team', search });
       for (const state of ['unread', 'read', 'undelivered'] as const) listMessages(reader, { ...wanted, state });
-      listTurns(reader, wanted);
+      listMessages(reader, { ...wanted, turn: 'turn_1' });
+      listTurns(reader, { ...wanted, include: ['attempts', 'wokenBy', 'asked'] });
       listTurns(reader, { ...wanted, agent: 'ada', status: 'failed' });
       listToolCalls(reader, { ...wanted, agent: 'ada', tool: 'messages.send', status: 'refused' });
       listEvents(reader, wanted);

@@ -14,8 +14,14 @@ export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void 
     markOld(told.project === undefined ? undefined : keys.project(told.project));
     return;
   }
+  if (told.kind === 'event' && redacting.has(told.type)) {
+    // What was read is forgotten, that of turns that have ended, too.
+    queries.resetQueries({ queryKey: keys.project(told.project) }).catch(() => undefined);
+  }
   for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
 }
+
+const redacting = new Set(['message.redacted', 'artifact.redacted']);
 
 /** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
 function markOld(queryKey: QueryKey | undefined): void {

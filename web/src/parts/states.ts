@@ -1,4 +1,4 @@
-import type { Agent, Project } from '@suzumio/sdk/client';
+import type { Agent, Attempt, Project, Turn } from '@suzumio/sdk/client';
 import type { MarkKind } from './mark.js';
 
 /** A project's state in a word, as it is drawn. */
@@ -21,6 +21,19 @@ export function stateOfAgent({ state, paused, activeTurn, unread }: Agent): Stat
   return unread > 0 ? { mark: 'queued', word: 'has mail' } : { mark: 'quiet', word: 'quiet' };
 }
 
+/** A turn's state in a word, as it is drawn. */
+export function stateOfTurn({ status, attempt }: Pick<Turn, 'status' | 'attempt'>): State {
+  if (status === 'queued') return { mark: 'queued', word: attempt === 0 ? 'is next' : 'waits to go on' };
+  return stateOfAttempt(status);
+}
+
+/** The state of a turn or of one attempt, once it has begun. */
+export function stateOfAttempt(status: Attempt['status']): State {
+  if (status === 'running') return { mark: 'running', word: 'running' };
+  if (status === 'completed') return { mark: 'done', word: 'done' };
+  return status === 'failed' ? { mark: 'failed', word: 'failed' } : { mark: 'stopped', word: 'cancelled' };
+}
+
 export interface State {
   mark: MarkKind;
   word: string;
@@ -29,4 +42,12 @@ export interface State {
 /** The name that an agent is called by. */
 export function nameOf({ displayName, id }: Pick<Agent, 'displayName' | 'id'>): string {
   return displayName ?? id;
+}
+
+/** Who is meant by a name in mail. */
+export function calledIn(agents: readonly Agent[], id: string): string {
+  if (id === 'user') return 'You';
+  if (id === 'system') return 'Suzumio';
+  const agent = agents.find((one) => one.id === id);
+  return agent ? nameOf(agent) : id;
 }

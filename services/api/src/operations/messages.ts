@@ -1,6 +1,7 @@
 import type { messages } from '@suzumio/contract/operations/messages';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { listInbox, listMessages, listThread, messageCalled } from '@suzumio/store/mail/messages';
+import { turnCalled } from '@suzumio/store/turns/read-turns';
 import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { agentRow } from '@suzumio/store/rows';
 import { broadcast } from '@suzumio/store/mail/broadcast';
@@ -24,7 +25,12 @@ export const messageRuns = (hub: EventHub, access: OpenAccess): Runs<typeof mess
       return listInbox(reader, call.query);
     }),
 
-  listMessages: (call) => readIndexed(call, (reader) => listMessages(reader, call.query)),
+  listMessages: (call) =>
+    readIndexed(call, (reader) => {
+      const { turn, ...page } = call.query;
+      const id = turn === undefined ? undefined : turnCalled(reader, turn).id;
+      return listMessages(reader, { ...page, turn: id });
+    }),
 
   sendMessage: (call) => call.write((tx) => postFromUser(tx, call.body, call.actor)),
 

@@ -17,7 +17,7 @@ export const turnRuns: Runs<typeof turns> = {
       return listTurns(reader, call.query);
     }),
 
-  getTurn: (call) => call.read((reader) => knownTurn(reader, call.params.turn)),
+  getTurn: (call) => call.read((reader) => knownTurn(reader, call.params.turn, call.query.without !== 'calls')),
 
   async getTurnLog(call) {
     const { project, turn: name } = call.params;
@@ -49,8 +49,8 @@ export const turnRuns: Runs<typeof turns> = {
     }),
 };
 
-function knownTurn(reader: SqlReader, name: string): TurnDetail {
-  const turn = findTurn(reader, turnCalled(reader, name).id);
+function knownTurn(reader: SqlReader, name: string, withCalls: boolean): TurnDetail {
+  const turn = findTurn(reader, turnCalled(reader, name).id, { withCalls });
   if (!turn) throw new Error(`${name} went away`);
   return turn;
 }

@@ -18,6 +18,7 @@ import { snapshotBefore } from '@suzumio/store/workspaces/workspace-changes';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
 import type { TestApi } from './api.js';
 
+let claims = 0;
 const lease = createHash('sha256').update('lease').digest('hex');
 const tool = createHash('sha256').update('tool').digest('hex');
 
@@ -34,12 +35,17 @@ export async function beginTurn(
     startTurns(tx);
     return tx.get<{ id: string }>('SELECT active_turn_id AS id FROM agents WHERE id = :agent', { agent })?.id ?? '';
   });
+  return claim(api, project, turn);
+}
+
+/** Another attempt of a turn that waits for one. */
+export function claim(api: TestApi, project: string, turn: string): Promise<{ turn: string; attempt: number }> {
   return api.store(project, async (store) => {
     const prepared = prepareTurn(store.reader, store.config, turn);
     const claimed = await store.write((tx) =>
       claimTurn(tx, {
         turn,
-        claimId: `claim-${turn}`,
+        claimId: `claim-${String((claims += 1))}`,
         worker: 'worker-1',
         engine: 'test',
         leaseMs: 60_000,
@@ -75,6 +81,29 @@ export async function playTurn(
     completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });
   });
   return turn;
+}
+
+/** One step of a turn, as its attempt recorded it. */
+export interface PlayedStep {
+  step: string;
+  tool: string;
+  input: unknown;
+  output: string;
+}
+
+/** Steps of a running turn. */
+export async function takeSteps(
+  api: TestApi,
+  project: string,
+  { agent, turn, attempt }: { agent: string; turn: string; attempt: number },
+  steps: readonly PlayedStep[],
+): Promise<void> {
+  await api.write(project, (tx) => {
+    for (const { step, tool: name, input, output } of steps) {
+      const call = { agent, turn, attempt, tokenHash: tool, step, tool: name, input: keptInput(input) };
+      recordToolCall(tx, { ...call, requestHash: `hash of ${step}` }, () => ({ output }));
+    }
+  });
 }
 
 /** A turn that leaves these files in its workspace, counted as the ToolHost counts them. */

@@ -181,6 +181,45 @@ export const attemptView = z.object({
 });
 export type AttemptView = z.infer<typeof attemptView>;
 
+/** A turn in a list, with what was asked for besides. */
+export const listedTurn = turnView.extend({
+  attempts: z
+    .exactOptional(
+      z.array(
+        attemptView
+          .pick({ number: true, status: true, worker: true, startedAt: true, endedAt: true })
+          .extend({ code: z.string().nullable().describe('Why it failed.') }),
+      ),
+    )
+    .describe('With `include=attempts`: its newest attempts, 50 at the most, in their order.'),
+  wokenBy: z
+    .exactOptional(
+      z
+        .object({
+          message: z.string().describe('The id of the first message that it was given.'),
+          sender: z.string().describe('An agent, `user` or `system`.'),
+          at: time.describe('When that was sent.'),
+          messages: z.int().describe('How many messages it was given.'),
+        })
+        .nullable(),
+    )
+    .describe('With `include=wokenBy`: the mail that it was given; null while it has none.'),
+  asked: z
+    .exactOptional(
+      z.object({
+        calls: z.int(),
+        inputTokens: z.int(),
+        outputTokens: z.int(),
+        costUsd: z.number(),
+      }),
+    )
+    .describe('With `include=asked`: what its calls of models have come to.'),
+});
+export type ListedTurn = z.infer<typeof listedTurn>;
+
+/** The attempts that each turn of a list shows. */
+export const maxListedAttempts = 50;
+
 /** What became of a message at one recipient. */
 export const messageReceipt = z.object({
   agent: z.string(),
@@ -300,7 +339,13 @@ export const conversationEntry = z.object({
   moreCalls: z.int().describe('How many calls of the answer are not shown.'),
   call: z.string().nullable().describe('The id of the call that a result is of.'),
   tool: z.string().nullable(),
+  input: z.string().nullable().describe('What the call of a result was made with, as JSON; cut where it is very long.'),
+  status: toolCallView.shape.status
+    .nullable()
+    .describe('What became of the call of a result; null where it was not made.'),
   code: z.string().nullable().describe('Why a call or a question was refused, or failed.'),
+  startedAt: time.nullable().describe('When the question was asked, or the call was made.'),
+  endedAt: time.nullable(),
   answer: modelAnswerFacts.nullable(),
 });
 export type ConversationEntry = z.infer<typeof conversationEntry>;

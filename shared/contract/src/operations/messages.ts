@@ -36,6 +36,7 @@ export const messagesQuery = request({
     .describe(
       '`unread`: an agent has still to read it; `undelivered`: a turn that failed or was cancelled has read it; `read`: every agent that it went to has read it.',
     ),
+  turn: z.string().optional().describe('Only those that this turn was given or has sent: its id, or `agent:number`.'),
   search: searchText.optional().describe(searchMeaning),
 });
 

@@ -1,14 +1,24 @@
 import { z } from 'zod';
 import { turnStatuses } from '../model/states.js';
-import { conversationEntry, toolCallView, turnDetail, turnView } from '../model/views.js';
+import { conversationEntry, listedTurn, toolCallView, turnDetail } from '../model/views.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, listOf, noQuery, numeral, page, request, timeRange } from './request.js';
+import { emptyRequest, listOf, names, numeral, page, request, timeRange } from './request.js';
 
 export const turnsQuery = request({
   ...page,
   ...timeRange,
   agent: z.string().optional().describe('Only those of this agent.'),
   status: z.enum(turnStatuses).optional().describe('Only those that are so.'),
+  include: names(z.enum(['attempts', 'wokenBy', 'asked']))
+    .optional()
+    .describe('What each turn has besides, separated by commas: the fields of these names.'),
+});
+
+export const turnQuery = request({
+  without: z
+    .enum(['calls'])
+    .optional()
+    .describe('With `calls`, `calls` is empty: they are read in parts, as a conversation or as tool calls.'),
 });
 
 /** A conversation begins with its first message, unless `after`, `before` or the order say otherwise. */
@@ -29,7 +39,7 @@ export const toolCallsQuery = request({
 
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
 
-export const turnListAnswer = listOf(turnView);
+export const turnListAnswer = listOf(listedTurn);
 
 export const toolCallListAnswer = listOf(toolCallView);
 
@@ -50,7 +60,7 @@ export const turns = resource('Turns', {
     method: 'get',
     path: '/api/projects/:project/turns/:turn',
     summary: 'A turn with its prompt, its attempts and its tool calls.',
-    query: noQuery,
+    query: turnQuery,
     answers: { 200: { description: 'The turn.', content: json(turnDetail) } },
     refusals: ['turn-unknown'],
   },

@@ -56,6 +56,8 @@ export interface MessagePage extends Page {
   /** From this moment on, and before that one. */
   since?: number | undefined;
   until?: number | undefined;
+  /** Given to, or sent by, the turn with this id. */
+  turn?: string | undefined;
   search?: Search | undefined;
 }
 
@@ -63,6 +65,11 @@ const isUnread = 'messages.seq IN (SELECT message_seq FROM inbox)';
 const undeliveredTo = (whom: string) =>
   `messages.id IN (SELECT message_id FROM turns CROSS JOIN message_reads ON turn_id = turns.id
      WHERE turns.${isUndelivered} AND voided_at_ms IS NULL AND ${whom})`;
+
+/** Given to a turn, or sent by it. */
+const ofTurn = `messages.seq IN (SELECT seq FROM messages WHERE turn_id = :turn
+  UNION ALL SELECT given.seq FROM message_reads CROSS JOIN messages AS given ON given.id = message_id
+    WHERE message_reads.turn_id = :turn)`;
 
 /** Conditions on the state of messages, and whether they say themselves which messages to look at. */
 const ofState = {
@@ -84,7 +91,7 @@ const ofState = {
  * @throws SuzumioError `agent-unknown`
  */
 export function listMessages(reader: SqlReader, page: MessagePage): Part<MessageView> {
-  const { sender, recipient, channel, priority, state, search } = page;
+  const { sender, recipient, channel, priority, state, turn, search } = page;
   for (const name of [sender, recipient]) {
     if (name !== undefined && name !== USER_ID && name !== SYSTEM_ID) agentRow(reader, name);
   }
@@ -95,7 +102,7 @@ export function listMessages(reader: SqlReader, page: MessagePage): Part<Message
   return messagesWhere(
     reader,
     {
-      where: [...time.where, ...(ofPage.where ?? [])],
+      where: [...time.where, turn === undefined ? undefined : ofTurn, ...(ofPage.where ?? [])],
       filters: [
         sender === undefined ? undefined : 'messages.sender = :sender',
         recipient === undefined ? undefined : 'messages.recipient = :recipient',
@@ -103,7 +110,7 @@ export function listMessages(reader: SqlReader, page: MessagePage): Part<Message
         priority === undefined ? undefined : 'messages.priority = :priority',
         ...(ofPage.filters ?? []),
       ],
-      params: { ...time.params, ...definedOf({ sender, recipient, channel, priority }) },
+      params: { ...time.params, ...definedOf({ sender, recipient, channel, priority, turn }) },
     },
     page,
     { found },

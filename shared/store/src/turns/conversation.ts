@@ -1,9 +1,9 @@
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/views';
+import type { ConversationEntry, ModelAnswerFacts, ModelCallView } from '@suzumio/contract/model/views';
 import { toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import { writeStep } from '@suzumio/protocol/ids';
+import { callOfWrite, writeStep } from '@suzumio/protocol/ids';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -11,7 +11,7 @@ import { type RecordedAnswer, type RecordedStep, resultAt } from '../journal.js'
 import type { FrozenInput } from './frozen-input.js';
 import { readHistory } from './history.js';
 import { listModelCalls } from './list-model-calls.js';
-import { type Page, type Part, partOfRows } from '../sqlite/page.js';
+import { iso, type Page, type Part, partOfRows } from '../sqlite/page.js';
 
 /** The longest text of one entry, and of one call's arguments, in UTF-16 code units. */
 const maxTextChars = 48 * 1024;
@@ -79,7 +79,13 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
     const call = asked.get(key);
     if (!answered || !call) continue;
     if (!answered.ok) {
-      yield { ...told('answer', 'assistant', answered.message), step: key, attempt, code: answered.code };
+      yield {
+        ...told('answer', 'assistant', answered.message),
+        ...timed(call),
+        step: key,
+        attempt,
+        code: answered.code,
+      };
       continue;
     }
     const { answer, summary } = answered;
@@ -95,6 +101,7 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
     const calls = answer.toolCalls.slice(0, maxCalls);
     yield {
       ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? answer.text),
+      ...timed(call),
       step: key,
       attempt,
       calls: calls.map(({ id, name, arguments: written }) => ({
@@ -111,19 +118,45 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
       yield resultOf(reader, turn, place, { id, name });
     }
   }
-  for (const { key } of steps) {
-    if (!asked.has(key) && !ofAnswers.has(key)) yield resultOf(reader, turn, key);
+  for (const { place } of callsOf(reader, turn)) {
+    const isOther = !asked.has(place) && !ofAnswers.has(place) && callOfWrite(place) === undefined;
+    if (isOther) yield resultOf(reader, turn, place);
   }
+}
+
+const timed = ({ startedAt, endedAt }: Pick<ModelCallView, 'startedAt' | 'endedAt'>) => ({ startedAt, endedAt });
+
+/** Steps that are no questions, and calls that are not recorded yet or never will be, in the order of their beginning. */
+function callsOf(reader: SqlReader, turn: string): { place: string }[] {
+  return reader.all<{ place: string }>(
+    `SELECT place, min(at) AS at, min(seq) AS seq FROM (
+       SELECT step AS place, started_at_ms AS at, seq FROM tool_calls WHERE turn_id = :turn
+       UNION ALL SELECT key, recorded_at_ms, NULL FROM turn_steps WHERE turn_id = :turn)
+     GROUP BY place ORDER BY at, seq, length(place), place`,
+    { turn },
+  );
 }
 
 /** A call's result, as the model sees it: from the journal, or the refusal of a call without a step. */
 function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: string; name: string }): Entry {
-  const row = reader.get<{ tool: string; attempt: number; error_code: string | null; output_json: string | null }>(
-    'SELECT tool, attempt, error_code, output_json FROM tool_calls WHERE turn_id = :turn AND step = :place ORDER BY seq LIMIT 1',
+  const row = reader.get<CallRow>(
+    `SELECT tool, attempt, status, input_json, error_code, output_json, started_at_ms, ended_at_ms
+     FROM tool_calls WHERE turn_id = :turn AND step = :place ORDER BY seq LIMIT 1`,
     { turn, place },
   );
+  const facts = {
+    step: place,
+    attempt: row?.attempt ?? null,
+    call: call?.id ?? null,
+    tool: row?.tool ?? call?.name ?? null,
+    input: row === undefined ? null : beginningOf(row.input_json, maxArgumentsChars).toWellFormed(),
+    status: row?.status ?? null,
+    startedAt: row === undefined ? null : iso(row.started_at_ms),
+    endedAt: row === undefined ? null : iso(row.ended_at_ms),
+  };
   const journaled =
     resultAt<RecordedStep>(reader, turn, writeStep(place)) ?? resultAt<RecordedStep>(reader, turn, place);
+  if (journaled === undefined && row?.status === 'running') return { ...told('result', 'tool', ''), ...facts };
   const refusal =
     journaled === undefined && row?.output_json ? (JSON.parse(row.output_json) as { message?: string }) : undefined;
   const result =
@@ -136,12 +169,20 @@ function resultOf(reader: SqlReader, turn: string, place: string, call?: { id: s
   const { content } = toolMessage(call?.id ?? place, result);
   return {
     ...told('result', 'tool', typeof content === 'string' ? content : ''),
-    step: place,
-    attempt: row?.attempt ?? null,
-    call: call?.id ?? null,
-    tool: row?.tool ?? call?.name ?? null,
+    ...facts,
     code: 'code' in result ? result.code : null,
   };
+}
+
+interface CallRow {
+  tool: string;
+  attempt: number;
+  status: NonNullable<ConversationEntry['status']>;
+  input_json: string;
+  error_code: string | null;
+  output_json: string | null;
+  started_at_ms: number;
+  ended_at_ms: number | null;
 }
 
 function earlier({ role, content, ...more }: ChatMessage): Entry {
@@ -171,7 +212,11 @@ function told(kind: Entry['kind'], role: Entry['role'], text: string): Entry {
     moreCalls: 0,
     call: null,
     tool: null,
+    input: null,
+    status: null,
     code: null,
+    startedAt: null,
+    endedAt: null,
     answer: null,
   };
 }

@@ -1,4 +1,12 @@
-import type { AttemptView, ToolCallView, TurnDetail, TurnView } from '@suzumio/contract/model/views';
+import {
+  type AttemptView,
+  type ListedTurn,
+  maxListedAttempts,
+  type ToolCallView,
+  type TurnDetail,
+  type TurnView,
+} from '@suzumio/contract/model/views';
+import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { TurnStatus } from '@suzumio/contract/model/states';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
@@ -54,13 +62,32 @@ export interface TurnPage extends Page {
   /** Queued from this moment on, and before that one. */
   since?: number | undefined;
   until?: number | undefined;
+  /** What each turn has besides. */
+  include?: readonly Included[] | undefined;
 }
 
+type Included = keyof typeof included;
+
+/** What a list of turns has besides, where that is asked for. */
+const included = {
+  attempts: (reader: SqlReader, turn: string) =>
+    listAttempts(reader, turn, maxListedAttempts).map(({ number, status, worker, failure, startedAt, endedAt }) => ({
+      number,
+      status,
+      worker,
+      code: failure?.code ?? null,
+      startedAt,
+      endedAt,
+    })),
+  wokenBy,
+  asked,
+} satisfies { [Name in 'attempts' | 'wokenBy' | 'asked']: (reader: SqlReader, turn: string) => ListedTurn[Name] };
+
 /** Turns in the order in which they were queued; `after` is a position in it. */
-export function listTurns(reader: SqlReader, page: TurnPage): Part<TurnView> {
-  const { agent, status } = page;
+export function listTurns(reader: SqlReader, page: TurnPage): Part<ListedTurn> {
+  const { agent, status, include = [] } = page;
   const time = inTime(reader, { table: 'turns', column: 'queued_at_ms' }, page);
-  return readPart<Row, TurnView>(
+  return readPart<Row, ListedTurn>(
     reader,
     {
       from: 'turns',
@@ -72,15 +99,43 @@ export function listTurns(reader: SqlReader, page: TurnPage): Part<TurnView> {
       texts: ['output_text', 'usage_json'],
     },
     page,
-    turnView,
+    (row) => ({
+      ...turnView(row),
+      ...Object.fromEntries(include.map((name) => [name, included[name](reader, row.id)])),
+    }),
   );
+}
+
+function wokenBy(reader: SqlReader, turn: string): Required<ListedTurn>['wokenBy'] {
+  const row = reader.get<{ id: string; sender: string; at: number; messages: number }>(
+    `SELECT id, sender, created_at_ms AS at, count(*) OVER () AS messages
+     FROM message_reads CROSS JOIN messages ON messages.id = message_id
+     WHERE message_reads.turn_id = :turn ORDER BY seq LIMIT 1`,
+    { turn },
+  );
+  return row ? { message: row.id, sender: row.sender, at: iso(row.at), messages: row.messages } : null;
+}
+
+function asked(reader: SqlReader, turn: string): Required<ListedTurn>['asked'] {
+  const row = reader.get<{ calls: number; input: number; output: number; nano: number }>(
+    `SELECT count(*) AS calls, coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output,
+       coalesce(sum(nano_usd), 0) AS nano
+     FROM model_calls WHERE turn_id = :turn`,
+    { turn },
+  );
+  const { calls, input, output, nano } = row ?? { calls: 0, input: 0, output: 0, nano: 0 };
+  return { calls, inputTokens: input, outputTokens: output, costUsd: nano / nanoPerUsd };
 }
 
 /** The most text of the calls that are shown with a turn: the newest. */
 const detailBytes = 8 * pageBytes;
 
 /** One turn by its id, or by `agent:number`. */
-export function findTurn(reader: SqlReader, name: string): TurnDetail | undefined {
+export function findTurn(
+  reader: SqlReader,
+  name: string,
+  { withCalls = true }: { withCalls?: boolean } = {},
+): TurnDetail | undefined {
   const row = rowCalled<Row>(reader, columnsFor(reader), name);
   if (!row) return undefined;
   const reads = reader.all<{ message_id: string }>(
@@ -92,7 +147,7 @@ export function findTurn(reader: SqlReader, name: string): TurnDetail | undefine
     prompt: row.prompt,
     reads: reads.map(({ message_id }) => message_id),
     attempts: listAttempts(reader, row.id),
-    calls: listToolCalls(reader, { limit: 10_000, turn: row.id }, detailBytes).items,
+    calls: withCalls ? listToolCalls(reader, { limit: 10_000, turn: row.id }, detailBytes).items : [],
     modelCalls: listModelCalls(reader, row.id),
   };
 }
@@ -200,8 +255,8 @@ function callView(row: CallRow): ToolCallView {
   };
 }
 
-/** The attempts of a turn, in their order. */
-export function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
+/** The newest attempts of a turn, in their order. */
+export function listAttempts(reader: SqlReader, turn: string, most = Number.MAX_SAFE_INTEGER): AttemptView[] {
   return reader
     .all<{
       number: number;
@@ -214,7 +269,8 @@ export function listAttempts(reader: SqlReader, turn: string): AttemptView[] {
       stats_json: string | null;
       started_at_ms: number;
       ended_at_ms: number | null;
-    }>('SELECT * FROM turn_attempts WHERE turn_id = :turn ORDER BY number', { turn })
+    }>('SELECT * FROM turn_attempts WHERE turn_id = :turn ORDER BY number DESC LIMIT :most', { turn, most })
+    .toReversed()
     .map((row) => ({
       number: row.number,
       status: row.status,

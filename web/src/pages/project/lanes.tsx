@@ -1,9 +1,10 @@
-import type { Agent, ProjectDetail, Turn } from '@suzumio/sdk/client';
-import { useState } from 'react';
+import type { Agent, ListedTurn, ProjectDetail } from '@suzumio/sdk/client';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { Link } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { some } from '../../parts/numbers.js';
-import { nameOf, stateOfAgent } from '../../parts/states.js';
+import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
 import { span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
 import { useTurns } from './use-project.js';
@@ -34,7 +35,14 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
   const scale = (at: number) =>
     leftPx + ((Math.max(at, from) - from) / Math.max(until - from, 1)) * (width - leftPx - 12);
   const lanes = agents.slice(0, mostLanes);
-  const failed = all.filter(({ attempt }) => attempt > 1).length;
+  const failed = all.reduce(
+    (sum, { attempts = [] }) => sum + attempts.filter(({ status }) => status === 'failed').length,
+    0,
+  );
+  const hatch = useId();
+  // The bars are one stop of the Tab key, and the arrow keys go from one to another.
+  const [chosen, setStop] = useState<string>();
+  const stop = shown.some(({ id }) => id === chosen) ? chosen : shown.at(-1)?.id;
   return (
     <section className="lanes" aria-label="Turns">
       <header className="pane-head">
@@ -42,7 +50,7 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
           Turns{' '}
           <span className="pane-note">
             {project.turns.total}
-            {failed > 0 ? `, ${some(failed, 'with more than one attempt', 'with more than one attempt')}` : ''}
+            {failed > 0 ? `, ${some(failed, 'failed attempt')}` : ''}
           </span>
         </h2>
         <div className="switch" role="group" aria-label="How far back">
@@ -61,28 +69,31 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
           <svg
             width={width}
             height={lanes.length * rowPx + 26}
-            role="img"
-            aria-label={`${all.length} turns of ${lanes.length} agents`}
+            role="group"
+            aria-label={`${some(all.length, 'turn')} of ${some(lanes.length, 'agent')}`}
+            onKeyDown={move}
           >
+            <pattern id={hatch} width={6} height={6} patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <rect width={6} height={6} className="hatch-ground" />
+              <rect width={3} height={6} className="hatch-lines" />
+            </pattern>
             <Axis from={from} until={until} width={width} height={lanes.length * rowPx} scale={scale} />
             {lanes.map((agent, row) => (
               <Lane key={agent.id} agent={agent} row={row} width={width} />
             ))}
             {shown.map((turn) => {
               const row = lanes.findIndex(({ id }) => id === turn.agent);
-              if (row < 0) return null;
-              const [x, end] = [scale(Date.parse(turn.startedAt ?? '')), scale(endOf(clock)(turn))];
-              const barWidth = Math.max(end - x, 3);
-              return (
-                <g key={turn.id} className={`bar bar-${turn.status}`}>
-                  <title>{`${turn.agent}, turn ${turn.number}: ${turn.status}, ${span(endOf(clock)(turn) - Date.parse(turn.startedAt ?? ''))}, ${some(turn.attempt, 'attempt')}`}</title>
-                  <rect x={x} y={26 + row * rowPx + 7} width={barWidth} height={16} rx={3} />
-                  {barWidth > 18 ? (
-                    <text x={x + 6} y={26 + row * rowPx + 19}>
-                      {turn.number}
-                    </text>
-                  ) : null}
-                </g>
+              return row < 0 ? null : (
+                <Bar
+                  key={turn.id}
+                  turn={turn}
+                  href={`/p/${project.id}/turns/${turn.agent}:${turn.number}`}
+                  name={short(nameOf(lanes[row] ?? { id: turn.agent, displayName: null }))}
+                  y={26 + row * rowPx + 7}
+                  place={{ from, clock, scale, hatch }}
+                  isStop={turn.id === stop}
+                  onFocus={() => setStop(turn.id)}
+                />
               );
             })}
           </svg>
@@ -95,8 +106,73 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
 
 const endOf =
   (now: number) =>
-  ({ endedAt }: Turn): number =>
+  ({ endedAt }: { endedAt: string | null }): number =>
     endedAt === null ? now : Date.parse(endedAt);
+
+const moves: Readonly<Record<string, (at: number, last: number) => number>> = {
+  ArrowLeft: (at) => at - 1,
+  ArrowUp: (at) => at - 1,
+  ArrowRight: (at) => at + 1,
+  ArrowDown: (at) => at + 1,
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+/** Goes from bar to bar, in the order of time. */
+function move(event: KeyboardEvent<SVGSVGElement>): void {
+  const step = moves[event.key];
+  const bars = [...event.currentTarget.querySelectorAll<SVGAElement>('a.bar')];
+  const at = bars.indexOf(document.activeElement as SVGAElement & Element);
+  if (!step || at < 0) return;
+  event.preventDefault();
+  bars[step(at, bars.length - 1)]?.focus();
+}
+
+interface BarProps {
+  turn: ListedTurn;
+  href: string;
+  name: string;
+  y: number;
+  place: { from: number; clock: number; scale: (at: number) => number; hatch: string };
+  isStop: boolean;
+  onFocus: () => void;
+}
+
+/** A turn: a bar for each attempt, hatched where it failed and another followed, and dashes while it waited. */
+function Bar({ turn, href, name, y, place: { from, clock, scale, hatch }, isStop, onFocus }: BarProps) {
+  const { attempts = [], number, status, startedAt } = turn;
+  const start = Date.parse(startedAt ?? '');
+  const end = endOf(clock)(turn);
+  const words = `${name}, turn ${number}: ${stateOfTurn(turn).word}, ${span(Math.max(0, end - start))}, ${some(turn.attempt, 'attempt')}`;
+  const bars = attempts
+    .map((attempt) => {
+      const [x, until] = [scale(Date.parse(attempt.startedAt)), scale(endOf(clock)(attempt))];
+      return { attempt, x, width: Math.max(until - x, 3), isSeen: endOf(clock)(attempt) >= from };
+    })
+    .filter(({ isSeen }) => isSeen);
+  const labelled = bars.find(({ width }) => width > 18)?.attempt.number;
+  return (
+    <Link href={href} className={`bar bar-${status}`} aria-label={words} tabIndex={isStop ? 0 : -1} onFocus={onFocus}>
+      <title>{words}</title>
+      {scale(end) > scale(start) ? (
+        <line x1={scale(start)} x2={scale(end)} y1={y + 8} y2={y + 8} className="bar-wait" />
+      ) : null}
+      {bars.map(({ attempt, x, width }) => {
+        const isLast = attempt.number === turn.attempt && status !== 'queued';
+        return (
+          <g key={attempt.number} className={isLast ? 'bar-last' : 'bar-failed-attempt'}>
+            <rect x={x} y={y} width={width} height={16} rx={3} fill={isLast ? undefined : `url(#${hatch})`} />
+            {attempt.number === labelled ? (
+              <text x={x + 6} y={y + 12}>
+                {number}
+              </text>
+            ) : null}
+          </g>
+        );
+      })}
+    </Link>
+  );
+}
 
 function Lane({ agent, row, width }: { agent: Agent; row: number; width: number }) {
   const y = 26 + row * rowPx;
@@ -118,7 +194,7 @@ function short(name: string): string {
   return name.length > 13 ? `${name.slice(0, 12)}…` : name;
 }
 
-const steps = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map((s) => s * 1_000);
+const ticksMs = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400].map((s) => s * 1_000);
 
 interface AxisProps {
   from: number;
@@ -130,7 +206,7 @@ interface AxisProps {
 
 function Axis({ from, until, width, height, scale }: AxisProps) {
   const wanted = Math.max(Math.floor((width - leftPx) / 140), 1);
-  const step = steps.find((ms) => (until - from) / ms <= wanted) ?? 86_400_000;
+  const step = ticksMs.find((ms) => (until - from) / ms <= wanted) ?? 86_400_000;
   const offset = new Date(from).getTimezoneOffset() * 60_000;
   const ticks: number[] = [];
   for (let at = Math.ceil((from - offset) / step) * step + offset; at < until && ticks.length < 50; at += step)

@@ -1,5 +1,5 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
@@ -9,13 +9,20 @@ import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
 import { useInbox } from '../use-inbox.js';
+import { AgentPage } from './agents/agent.js';
+import { Agents } from './agents/agents.js';
 import { Cost } from './cost.js';
 import { Files } from './files/files.js';
 import { Log } from './log.js';
+import { Mailbox } from './mail/mailbox.js';
 import { Now } from './now.js';
 import { Report } from './report.js';
 import { Setup } from './setup.js';
+import { Tasks } from './tasks.js';
+import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from './use-project.js';
+
+const Turn = lazy(() => import('./turns/turn.js'));
 
 /** One project: what it is, and its pages. */
 export function Project() {
@@ -26,33 +33,59 @@ export function Project() {
     if (project.error instanceof SuzumioError && project.error.code === 'project-unknown') return <Gone id={id} />;
     return <Failure error={project.error} again={() => void project.refetch()} />;
   }
+  const old = project.error ? <Deleted error={project.error} /> : null;
   return (
-    <div className="project">
-      <Head detail={project.data} />
-      {project.error ? <Deleted error={project.error} /> : null}
-      <Asks project={id} detail={project.data} />
-      <Switch>
-        <Route path="/p/:project">
-          <Now detail={project.data} />
-        </Route>
-        <Route path="/p/:project/files/:id?">
-          <Files detail={project.data} />
-        </Route>
-        <Route path="/p/:project/report">
-          <Report detail={project.data} />
-        </Route>
-        <Route path="/p/:project/cost">
-          <Cost detail={project.data} />
-        </Route>
-        <Route path="/p/:project/log">
-          <Log detail={project.data} />
-        </Route>
-        <Route path="/p/:project/setup">
-          <Setup detail={project.data} />
-        </Route>
-        <Route component={Missing} />
-      </Switch>
-    </div>
+    <Switch>
+      <Route path="/p/:project/turns/:turn">
+        {old}
+        <Suspense>
+          <Turn detail={project.data} />
+        </Suspense>
+      </Route>
+      <Route>
+        <div className="project">
+          <Head detail={project.data} />
+          {old}
+          <Asks project={id} detail={project.data} />
+          <Switch>
+            <Route path="/p/:project">
+              <Now detail={project.data} />
+            </Route>
+            <Route path="/p/:project/turns">
+              <Turns detail={project.data} />
+            </Route>
+            <Route path="/p/:project/mail/:message?">
+              {({ message }) => <Mailbox detail={project.data} message={message} />}
+            </Route>
+            <Route path="/p/:project/tasks">
+              <Tasks detail={project.data} />
+            </Route>
+            <Route path="/p/:project/agents">
+              <Agents detail={project.data} />
+            </Route>
+            <Route path="/p/:project/agents/:agent">
+              {({ agent }) => <AgentPage key={agent} detail={project.data} agent={agent} />}
+            </Route>
+            <Route path="/p/:project/files/:id?">
+              <Files detail={project.data} />
+            </Route>
+            <Route path="/p/:project/report">
+              <Report detail={project.data} />
+            </Route>
+            <Route path="/p/:project/cost">
+              <Cost detail={project.data} />
+            </Route>
+            <Route path="/p/:project/log">
+              <Log detail={project.data} />
+            </Route>
+            <Route path="/p/:project/setup">
+              <Setup detail={project.data} />
+            </Route>
+            <Route component={Missing} />
+          </Switch>
+        </div>
+      </Route>
+    </Switch>
   );
 }
 
@@ -97,6 +130,9 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
         <span className={`state state-${mark}`}>
           <Mark kind={mark} /> {word}
         </span>
+        <Link href={`/p/${project.id}/agents`} className="button head-why">
+          Why is it quiet?
+        </Link>
       </div>
       <ul className="facts">
         <Fact>
@@ -137,10 +173,14 @@ function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;
 }
 
-function Tabs({ project, files }: { project: string; messages: number; turns: number; files: number }) {
+function Tabs({ project, messages, turns, files }: { project: string; messages: number; turns: number; files: number }) {
   const [location] = useLocation();
   const tabs: [path: string, name: string, number?: number][] = [
     ['', 'Now'],
+    ['/mail', 'Mail', messages],
+    ['/turns', 'Turns', turns],
+    ['/tasks', 'Tasks'],
+    ['/agents', 'Agents'],
     ['/files', 'Files', files],
     ['/report', 'Report'],
     ['/cost', 'Cost'],
@@ -152,18 +192,18 @@ function Tabs({ project, files }: { project: string; messages: number; turns: nu
       {tabs.map(([path, name, number]) => {
         const href = `/p/${project}${path}`;
         return (
-          <Link
-            key={path}
-            href={href}
-            className="tab"
-            aria-current={location === href || (path !== '' && location.startsWith(href)) ? 'page' : undefined}
-          >
+          <Link key={path} href={href} className="tab" aria-current={isHere(location, path, href) ? 'page' : undefined}>
             {name} {number === undefined ? null : <span className="tab-count">{count(number)}</span>}
           </Link>
         );
       })}
     </nav>
   );
+}
+
+/** Whether a tab's page, or one below it, is shown. */
+function isHere(location: string, path: string, href: string): boolean {
+  return location === href || (path !== '' && location.startsWith(`${href}/`));
 }
 
 /** What of the project waits for a person. */

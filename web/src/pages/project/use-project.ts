@@ -24,11 +24,14 @@ export function useMailCounts(project: string) {
   });
 }
 
-/** Its newest turns, the oldest first. */
+/** Its newest turns with their attempts, the oldest first. */
 export function useTurns(project: string) {
   return useQuery({
     queryKey: [...keys.project(project), 'turns'],
-    queryFn: async () => (await api.listTurns({ project, query: { limit: newest, order: 'desc' } })).items.reverse(),
+    queryFn: async () =>
+      (
+        await api.listTurns({ project, query: { limit: newest, order: 'desc', include: ['attempts'] } })
+      ).items.reverse(),
   });
 }
 

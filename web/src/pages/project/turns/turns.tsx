@@ -1,0 +1,246 @@
+import type { Agent, ListedTurn, ProjectDetail } from '@suzumio/sdk/client';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { type ChangeEvent, useEffect } from 'react';
+import { Link, useSearchParams } from 'wouter';
+import { api, keys } from '../../../api.js';
+import { oneLine } from '../../../parts/cut.js';
+import { Failure } from '../../../parts/failure.js';
+import { Mark } from '../../../parts/mark.js';
+import { visible } from '../../../parts/markdown.js';
+import { count, dollars, some } from '../../../parts/numbers.js';
+import { calledIn, nameOf, stateOfTurn } from '../../../parts/states.js';
+import { Ago, Moment, span, useNow } from '../../../parts/time.js';
+import { Lanes } from '../lanes.js';
+
+const partTurns = 50;
+const statuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
+type Status = (typeof statuses)[number];
+const statusWords: Readonly<Record<Status, string>> = {
+  queued: 'Queued',
+  running: 'Running',
+  completed: 'Done',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+/** A project's turns: in time, and as a list in parts, the newest first. */
+export function Turns({ detail }: { detail: ProjectDetail }) {
+  const { project, agents } = detail;
+  const [search, setSearch] = useSearchParams();
+  const agent = agents.find(({ id }) => id === search.get('agent'))?.id;
+  const status = statuses.find((one) => one === search.get('status'));
+  const written = search.get('before');
+  const before = written !== null && /^\d{1,15}$/.test(written) ? Number(written) : undefined;
+  const query = { agent, status, before };
+  const turns = useQuery({
+    queryKey: [...keys.project(project.id), 'turns', query],
+    queryFn: () =>
+      api.listTurns({
+        project: project.id,
+        query: { ...given(query), limit: partTurns, order: 'desc', include: ['wokenBy', 'asked'] },
+      }),
+    placeholderData: keepPreviousData,
+  });
+  useEffect(() => {
+    document.title = `Turns of ${project.id} · Suzumio`;
+  }, [project.id]);
+  const choose =
+    (name: string) =>
+    ({ target }: ChangeEvent<HTMLSelectElement>) =>
+      setSearch(
+        (old) => {
+          const next = new URLSearchParams(old);
+          next.delete('before');
+          if (target.value === '') next.delete(name);
+          else next.set(name, target.value);
+          return next;
+        },
+        { replace: true },
+      );
+  const isFiltered = agent !== undefined || status !== undefined;
+  const items = turns.data?.items ?? [];
+  const previous = turns.data?.previous;
+  return (
+    <div className="turns">
+      <Lanes detail={detail} />
+      <section aria-label="All turns">
+        <header className="pane-head turns-head">
+          <h2>All turns</h2>
+          <div className="turns-filters">
+            <label>
+              <span className="visually-hidden">Agent</span>
+              <select className="input" value={agent ?? ''} onChange={choose('agent')}>
+                <option value="">Every agent</option>
+                {agents.slice(0, 500).map((one) => (
+                  <option key={one.id} value={one.id}>
+                    {visible(nameOf(one))}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <label>
+              <span className="visually-hidden">State</span>
+              <select className="input" value={status ?? ''} onChange={choose('status')}>
+                <option value="">Every state</option>
+                {statuses.map((one) => (
+                  <option key={one} value={one}>
+                    {statusWords[one]}
+                  </option>
+                ))}
+              </select>
+            </label>
+          </div>
+        </header>
+        {turns.error && !turns.data ? <Failure error={turns.error} again={() => void turns.refetch()} /> : null}
+        {turns.data && items.length === 0 && previous === undefined ? (
+          <p className="empty-line">
+            {isFiltered
+              ? 'No turn is so.'
+              : before === undefined
+                ? 'No turns yet. Mail is what wakes an agent.'
+                : 'There are no earlier turns.'}
+          </p>
+        ) : null}
+        {items.length === 0 ? null : <Table items={items} project={project.id} agents={agents} />}
+        <nav className="turns-further" aria-label="Parts of the list">
+          {before === undefined ? null : (
+            <Link href={hrefOf(project.id, { agent, status })} className="button">
+              Newest turns
+            </Link>
+          )}
+          {previous === undefined ? null : (
+            <Link href={hrefOf(project.id, { agent, status, before: String(previous) })} className="button">
+              Earlier turns
+            </Link>
+          )}
+        </nav>
+      </section>
+    </div>
+  );
+}
+
+function hrefOf(project: string, filters: Record<string, string | undefined>): string {
+  const query = new URLSearchParams(given(filters)).toString();
+  return `/p/${project}/turns${query === '' ? '' : `?${query}`}`;
+}
+
+/** Without what is not given. */
+function given<Fields extends object>(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [Name in keyof Fields]: Exclude<Fields[Name], undefined>;
+  };
+}
+
+function Table({
+  items,
+  project,
+  agents,
+}: {
+  items: readonly ListedTurn[];
+  project: string;
+  agents: readonly Agent[];
+}) {
+  return (
+    <div className="table-scroll">
+      <table className="table turns-table">
+        <thead>
+          <tr>
+            <th scope="col">Turn</th>
+            <th scope="col">State</th>
+            <th scope="col" className="turns-aside">
+              Woken by
+            </th>
+            <th scope="col" className="number">
+              Took
+            </th>
+            <th scope="col" className="number turns-aside">
+              Attempts
+            </th>
+            <th scope="col" className="number turns-aside">
+              Tokens
+            </th>
+            <th scope="col" className="number turns-aside">
+              Cost
+            </th>
+            <th scope="col" className="turns-end">
+              What came of it
+            </th>
+            <th scope="col" className="number turns-aside">
+              Queued
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {items.map((turn) => (
+            <Row key={turn.id} turn={turn} project={project} agents={agents} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Row({ turn, project, agents }: { turn: ListedTurn; project: string; agents: readonly Agent[] }) {
+  const { mark, word } = stateOfTurn(turn);
+  const { wokenBy, asked } = turn;
+  const tokens = (asked?.inputTokens ?? 0) + (asked?.outputTokens ?? 0);
+  return (
+    <tr>
+      <th scope="row">
+        <Link href={`/p/${project}/turns/${turn.agent}:${turn.number}`} className="turns-link">
+          <bdi>{visible(calledIn(agents, turn.agent))}</bdi>, turn {turn.number}
+        </Link>
+      </th>
+      <td>
+        <span className={`state state-${mark}`}>
+          <Mark kind={mark} /> {word}
+        </span>
+      </td>
+      <td className="turns-aside">
+        {wokenBy == null ? null : (
+          <>
+            <bdi>{visible(calledIn(agents, wokenBy.sender))}</bdi>
+            {wokenBy.messages > 1 ? <span className="quiet"> and {wokenBy.messages - 1} more</span> : null}
+          </>
+        )}
+      </td>
+      <td className="number">
+        <Took turn={turn} />
+      </td>
+      <td className="number turns-aside">{turn.attempt}</td>
+      <td className="number turns-aside">{tokens > 0 ? count(tokens) : ''}</td>
+      <td className="number turns-aside">{asked && asked.costUsd > 0 ? dollars(asked.costUsd) : ''}</td>
+      <td className="turns-end">
+        <span className="clip">{endOf(turn)}</span>
+      </td>
+      <td className="number turns-aside">
+        <Ago at={turn.queuedAt} />
+      </td>
+    </tr>
+  );
+}
+
+function Took({ turn: { status, startedAt, endedAt } }: { turn: ListedTurn }) {
+  const now = useNow(status === 'running' ? 1_000 : 60_000);
+  if (startedAt === null) return null;
+  return span(Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt)));
+}
+
+/** What it ended with, or why it failed. */
+function endOf({ status, failure, text, endedByTool, notBefore, toolCalls }: ListedTurn) {
+  if (failure !== null && (status === 'failed' || status === 'queued')) {
+    return (
+      <>
+        <bdi>{oneLine(failure.message)}</bdi>{' '}
+        {status === 'queued' && notBefore !== null ? (
+          <span className="quiet">
+            again at <Moment at={notBefore} />
+          </span>
+        ) : null}
+      </>
+    );
+  }
+  if (text !== null && text.trim() !== '') return <bdi>{oneLine(text)}</bdi>;
+  if (endedByTool !== null) return <span className="quiet">ended with {endedByTool}</span>;
+  return toolCalls > 0 ? <span className="quiet">{some(toolCalls, 'tool call')}</span> : null;
+}
