@@ -4,6 +4,7 @@ import '@fontsource/ibm-plex-mono/latin-400.css';
 import './theme/tokens.css';
 import './theme/base.css';
 import './theme/parts.css';
+import './theme/mail.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

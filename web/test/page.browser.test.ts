@@ -54,7 +54,7 @@ describe('a project', () => {
   test('shows its team, its mail and its turns, and what happens', async () => {
     const page = await open('/p/team');
     await page.getByRole('heading', { name: 'team', level: 1 }).waitFor();
-    await page.getByRole('img', { name: /1 turns? of 3 agents/ }).waitFor();
+    await page.getByRole('group', { name: /1 turns? of 3 agents/ }).waitFor();
     await page.getByText('Please begin.').waitFor();
     await beginTurn(api, 'team', 'ben');
     await page.getByText('1 at work').waitFor();

@@ -9,7 +9,11 @@ import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
 import { useInbox } from '../use-inbox.js';
+import { AgentPage } from './agents/agent.js';
+import { Agents } from './agents/agents.js';
+import { Mailbox } from './mail/mailbox.js';
 import { Now } from './now.js';
+import { Tasks } from './tasks.js';
 import { useBudget, useProject } from './use-project.js';
 
 /** One project: what it is, and its pages. */
@@ -29,6 +33,18 @@ export function Project() {
       <Switch>
         <Route path="/p/:project">
           <Now detail={project.data} />
+        </Route>
+        <Route path="/p/:project/mail/:message?">
+          {({ message }) => <Mailbox detail={project.data} message={message} />}
+        </Route>
+        <Route path="/p/:project/tasks">
+          <Tasks detail={project.data} />
+        </Route>
+        <Route path="/p/:project/agents">
+          <Agents detail={project.data} />
+        </Route>
+        <Route path="/p/:project/agents/:agent">
+          {({ agent }) => <AgentPage key={agent} detail={project.data} agent={agent} />}
         </Route>
         <Route component={Missing} />
       </Switch>
@@ -77,6 +93,9 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
         <span className={`state state-${mark}`}>
           <Mark kind={mark} /> {word}
         </span>
+        <Link href={`/p/${project.id}/agents`} className="button head-why">
+          Why is it quiet?
+        </Link>
       </div>
       <ul className="facts">
         <Fact>
@@ -117,21 +136,31 @@ function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;
 }
 
-function Tabs({ project }: { project: string; messages: number; turns: number; files: number }) {
+function Tabs({ project, messages }: { project: string; messages: number; turns: number; files: number }) {
   const [location] = useLocation();
-  const tabs: [path: string, name: string, number?: number][] = [['', 'Now']];
+  const tabs: [path: string, name: string, number?: number][] = [
+    ['', 'Now'],
+    ['/mail', 'Mail', messages],
+    ['/tasks', 'Tasks'],
+    ['/agents', 'Agents'],
+  ];
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {
         const href = `/p/${project}${path}`;
         return (
-          <Link key={path} href={href} className="tab" aria-current={location === href ? 'page' : undefined}>
+          <Link key={path} href={href} className="tab" aria-current={isHere(location, path, href) ? 'page' : undefined}>
             {name} {number === undefined ? null : <span className="tab-count">{count(number)}</span>}
           </Link>
         );
       })}
     </nav>
   );
+}
+
+/** Whether a tab's page, or one below it, is shown. */
+function isHere(location: string, path: string, href: string): boolean {
+  return location === href || (path !== '' && location.startsWith(`${href}/`));
 }
 
 /** What of the project waits for a person. */
