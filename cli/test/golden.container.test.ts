@@ -79,6 +79,7 @@ const cases: Readonly<Record<string, Case>> = {
   'messages-since': { args: ['messages', 'newsroom', '--since', 'yesterday'], with: newsroom },
   'messages-show': { args: ['messages', 'show', 'newsroom', '2'], with: newsroom },
   'messages-show-unknown': { args: ['messages', 'show', 'newsroom', '99'], with: newsroom },
+  threads: { args: ['threads', 'talk'], with: { talk: 'talking' } },
   thread: { args: ['thread', 'busy', '4'], with: busy },
   tasks: { args: ['tasks', 'talk'], with: { talk: 'talking' } },
   'tasks-none': { args: ['tasks', 'talk', '--state', 'declined'], with: { talk: 'talking' } },

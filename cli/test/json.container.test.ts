@@ -54,6 +54,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['status newsroom', projectDetailAnswer],
   ['messages busy', z.array(views.messageView)],
   ['messages show busy 3', views.messageDetail],
+  ['threads busy', z.array(views.threadView)],
   ['thread busy 3', z.array(views.messageView)],
   ['assign newsroom reporter North', assignedTask],
   ['tasks newsroom', z.array(views.taskView)],

@@ -6,6 +6,7 @@ import './theme/base.css';
 import './theme/parts.css';
 import './theme/files.css';
 import './theme/turns.css';
+import './theme/mail.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

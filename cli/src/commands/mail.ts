@@ -6,7 +6,7 @@ import { priority, type Priority } from '@suzumio/protocol/ids';
 import type { ExitCode } from '../exit-codes.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { renderMessage, renderThread } from '../render/message.js';
-import { inboxTable, messageTable, type WaitingMail } from '../render/tables.js';
+import { inboxTable, messageTable, threadTable, type WaitingMail } from '../render/tables.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
@@ -79,6 +79,10 @@ export const registerMail: Register = (program, action) => {
     ['messages show newsroom 12'],
   ).action(action(show));
   registerRedactMessage(mail, action);
+  examples(withOrder(program.command('threads <project>').description('list threads, by their last messages')), [
+    'threads newsroom',
+    'what is talked about, and where somebody has still to read',
+  ]).action(action(threads));
   examples(
     withLimit(
       program
@@ -164,6 +168,13 @@ async function show(session: Session, project: string, name: string): Promise<un
 /** The suggested reply command; undefined where a reply would not be read. */
 function replyTo(project: string, { seq, sender }: MessageView): string[] {
   return sender === USER_ID || sender === SYSTEM_ID ? [] : [`reply ${project} ${seq} "…"`];
+}
+
+async function threads(session: Session, project: string, options: OrderOptions): Promise<undefined> {
+  const api = await findReads(session);
+  const listing = { project, of: 'threads', filters: {}, toTable: threadTable };
+  const last = await sayList(session, options, listing, (query) => api.listThreads({ project, query }));
+  sayHint(session, last ? `thread ${project} ${last.seq}` : `inbox ${project}`);
 }
 
 async function thread(session: Session, project: string, name: string, { limit }: LimitOptions): Promise<undefined> {

@@ -3,6 +3,7 @@ import type {
   ArtifactView,
   MessageView,
   TaskView,
+  ThreadView,
   ToolCallView,
   TurnView,
 } from '@suzumio/contract/model/views';
@@ -26,6 +27,23 @@ export function messageTable(messages: readonly MessageView[], { context }: Sess
       message.priority,
       readState(message),
       message.found ? excerpt(message.found, context.out) : oneLine(message.body),
+    ]),
+    context.out,
+  );
+}
+
+/** Threads, by the numbers of their last messages. */
+export function threadTable(threads: readonly ThreadView[], { context }: Session): string[] {
+  return table(
+    ['NO', 'LAST', 'FROM', 'TO', 'MESSAGES', 'UNREAD', 'BEGAN WITH'],
+    threads.map(({ seq, messages, unread, first, last }) => [
+      String(seq),
+      dayAndTime(last.createdAt, context),
+      last.sender,
+      last.recipient ?? last.channel ?? '',
+      String(messages),
+      unread === 0 ? '-' : String(unread),
+      oneLine(first.excerpt),
     ]),
     context.out,
   );

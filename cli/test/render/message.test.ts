@@ -21,9 +21,16 @@ const task: MessageView = {
   redacted: null,
   attachments: [{ id: 'art_01', name: 'list.csv', kind: 'file', files: 1, sizeBytes: 1_200 }],
   recipients: [
-    { agent: 'researcher-1', turn: 'turn_1', readAt: at(3), undelivered: false },
-    { agent: 'researcher-2', turn: 'turn_2', readAt: at(3), undelivered: true },
-    { agent: 'researcher-3', turn: null, readAt: null, undelivered: false },
+    {
+      agent: 'researcher-1',
+      turn: 'turn_1',
+      turnNumber: 1,
+      turnStatus: 'completed',
+      readAt: at(3),
+      undelivered: false,
+    },
+    { agent: 'researcher-2', turn: 'turn_2', turnNumber: 2, turnStatus: 'failed', readAt: at(3), undelivered: true },
+    { agent: 'researcher-3', turn: null, turnNumber: null, turnStatus: null, readAt: null, undelivered: false },
   ],
   delivery: { recipients: 3, read: 2, undelivered: 1 },
 };
@@ -98,7 +105,7 @@ const answer: MessageView = {
   createdAt: at(8),
   redacted: null,
   attachments: [],
-  recipients: [{ agent: 'manager', turn: null, readAt: null, undelivered: false }],
+  recipients: [{ agent: 'manager', turn: null, turnNumber: null, turnStatus: null, readAt: null, undelivered: false }],
   delivery: { recipients: 1, read: 0, undelivered: 0 },
 };
 

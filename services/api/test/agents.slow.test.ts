@@ -112,7 +112,14 @@ describe('the inbox', () => {
     expect(await inbox()).toHaveLength(4);
     expect((await inbox('?agent=ben')).map(({ recipient, channel }) => recipient ?? channel)).toEqual(['ben', '#team']);
     expect((await inbox('?agent=cat'))[0]?.recipients).toEqual(
-      ['ada', 'ben', 'cat'].map((agent) => ({ agent, turn: null, readAt: null, undelivered: false })),
+      ['ada', 'ben', 'cat'].map((agent) => ({
+        agent,
+        turn: null,
+        turnNumber: null,
+        turnStatus: null,
+        readAt: null,
+        undelivered: false,
+      })),
     );
     const first = messageListAnswer.parse((await api.get(`${path}/inbox?after=0&limit=3`)).json);
     expect(await inbox(`?after=${String(first.next)}`)).toHaveLength(1);

@@ -18,6 +18,7 @@ import {
 import { handlerPresence, mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { indexFor } from '@suzumio/store/mail/index-messages';
 import { listMessages } from '@suzumio/store/mail/messages';
+import { listThreads } from '@suzumio/store/mail/threads';
 import { listTasks } from '@suzumio/store/mail/tasks';
 import { assignTask } from '@suzumio/store/mail/assign-task';
 import { turnOfClaim } from '@suzumio/store/turns/claimable';
@@ -129,6 +130,7 @@ test.each(['asc', 'desc'] as const)('no list looks through history in the order 
       listArtifacts(reader, wanted);
       listArtifacts(reader, { ...wanted, creator: 'ada', prefix: 'a' });
     }
+    listThreads(reader, page);
     listTasks(reader, { ...page, state: 'open', assignee: 'ben', assigner: 'user', role: 'reader' });
     listTasks(reader, { ...page, search });
   }

@@ -6,6 +6,7 @@ import { readMessageDetail } from '@suzumio/store/turns/receipts';
 import { agentRow } from '@suzumio/store/rows';
 import { broadcast } from '@suzumio/store/mail/broadcast';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
+import { listThreads } from '@suzumio/store/mail/threads';
 import { mailCounts } from '@suzumio/store/mail/mail-counts';
 import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
@@ -56,6 +57,8 @@ export const messageRuns = (hub: EventHub, access: OpenAccess): Runs<typeof mess
     })),
 
   redactMessage: (call) => redactNow(call, (reader) => redactableMessage(reader, call.params.message)),
+
+  listThreads: (call) => call.read((reader) => listThreads(reader, call.query)),
 
   listThread: (call) => call.read((reader) => listThread(reader, call.params.thread, call.query)),
 });

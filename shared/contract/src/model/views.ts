@@ -90,7 +90,14 @@ export const messageView = z.object({
   attachments: z.array(attachment).describe('The artifacts that it carries.'),
   recipients: z
     .array(
-      z.object({ agent: z.string(), turn: z.string().nullable(), readAt: time.nullable(), undelivered: z.boolean() }),
+      z.object({
+        agent: z.string(),
+        turn: z.string().nullable(),
+        turnNumber: z.int().nullable().describe('The number of that turn among those of its agent.'),
+        turnStatus: z.enum(turnStatuses).nullable().describe('What became of that turn.'),
+        readAt: time.nullable(),
+        undelivered: z.boolean(),
+      }),
     )
     .describe(
       'Which turn read it, for each agent that it was addressed to; null while it is unread. It is undelivered where that turn failed or was cancelled. A list has the first 50 of them, a single message all.',
@@ -103,6 +110,26 @@ export const messageView = z.object({
   found: z.exactOptional(foundText).describe('In the answer to a search: where in the text it was found.'),
 });
 export type MessageView = z.infer<typeof messageView>;
+
+/** A message in a line. */
+export const messageLine = messageView
+  .pick({ id: true, seq: true, sender: true, recipient: true, channel: true, priority: true, createdAt: true })
+  .extend({ excerpt: z.string().describe('The beginning of its text.') });
+export type MessageLine = z.infer<typeof messageLine>;
+
+/** How many messages of a thread are counted, its newest: an answer takes a bounded time. */
+export const mostCountedInThread = 10_000;
+
+/** A thread: how much is in it, how it began, and what came last. */
+export const threadView = z.object({
+  id: z.string().describe('That of the message which began it.'),
+  seq: z.int().describe('The number of its last message: its place in the list.'),
+  messages: z.int().describe('How many it has; of longer ones the newest 10,000 are counted.'),
+  unread: z.int().describe('How many of them some agent has still to read.'),
+  first: messageLine,
+  last: messageLine,
+});
+export type ThreadView = z.infer<typeof threadView>;
 
 /** How much mail went one way. */
 export const mailCount = z.object({

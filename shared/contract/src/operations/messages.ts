@@ -7,7 +7,7 @@ import { USER_ID } from '../model/project-config.js';
 import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';
 import { replyAnswer } from '../model/reply.js';
 import { searchMeaning, searchText } from '../model/search.js';
-import { mailCount, messageDetail, messageView } from '../model/views.js';
+import { mailCount, messageDetail, messageView, threadView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, pageQuery, request, timeRange } from './request.js';
 import { waitTimeout } from './wait-timeout.js';
@@ -80,6 +80,8 @@ export const postedMessage = z.object({
 });
 
 export const messageListAnswer = listOf(messageView);
+
+export const threadListAnswer = listOf(threadView);
 
 export const mailCountsAnswer = z.object({ items: z.array(mailCount) });
 
@@ -229,6 +231,14 @@ export const messages = resource('Mail', {
       200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
     },
     refusals: ['message-unknown', 'idempotency-mismatch'],
+  },
+  listThreads: {
+    method: 'get',
+    path: '/api/projects/:project/threads',
+    summary: 'The threads of a project, in the order of their last messages.',
+    description: 'A thread moves to the end of the list when a message joins it.',
+    query: pageQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(threadListAnswer) } },
   },
   listThread: {
     method: 'get',

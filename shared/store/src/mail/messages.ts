@@ -4,6 +4,7 @@ import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/views';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
+import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Search } from '@suzumio/contract/model/search';
 import { agentRow, isUndelivered } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -254,17 +255,26 @@ function firstOf(recipients: Recipient[], isMeant: (one: Recipient) => boolean):
 }
 
 export function messageView(reader: SqlReader, row: MessageRow): MessageView {
-  const rows = reader.all<{ agent: string; turn: string | null; at: number | null; undelivered: number }>(
-    `SELECT recipient AS agent, NULL AS turn, NULL AS at, 0 AS undelivered FROM inbox WHERE message_seq = :seq
+  const rows = reader.all<{
+    agent: string;
+    turn: string | null;
+    number: number | null;
+    status: TurnStatus | null;
+    at: number | null;
+    undelivered: number;
+  }>(
+    `SELECT recipient AS agent, NULL AS turn, NULL AS number, NULL AS status, NULL AS at, 0 AS undelivered FROM inbox WHERE message_seq = :seq
      UNION ALL
-     SELECT recipient, turn_id, read_at_ms, turns.${isUndelivered}
+     SELECT recipient, turn_id, turns.number, turns.status, read_at_ms, turns.${isUndelivered}
      FROM message_reads JOIN turns ON turns.id = turn_id WHERE message_id = :id AND voided_at_ms IS NULL
      ORDER BY agent`,
     { seq: row.seq, id: row.id },
   );
-  const recipients = rows.map(({ agent, turn, at, undelivered }) => ({
+  const recipients = rows.map(({ agent, turn, number, status, at, undelivered }) => ({
     agent,
     turn,
+    turnNumber: number,
+    turnStatus: status,
     readAt: iso(at),
     undelivered: undelivered === 1,
   }));

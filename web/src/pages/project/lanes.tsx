@@ -7,6 +7,7 @@ import { some } from '../../parts/numbers.js';
 import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
 import { span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
+import { agentPath } from './places.js';
 import { useTurns } from './use-project.js';
 
 const spans = [
@@ -79,7 +80,7 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
             </pattern>
             <Axis from={from} until={until} width={width} height={lanes.length * rowPx} scale={scale} />
             {lanes.map((agent, row) => (
-              <Lane key={agent.id} agent={agent} row={row} width={width} />
+              <Lane key={agent.id} project={project.id} agent={agent} row={row} width={width} />
             ))}
             {shown.map((turn) => {
               const row = lanes.findIndex(({ id }) => id === turn.agent);
@@ -174,7 +175,14 @@ function Bar({ turn, href, name, y, place: { from, clock, scale, hatch }, isStop
   );
 }
 
-function Lane({ agent, row, width }: { agent: Agent; row: number; width: number }) {
+interface LaneProps {
+  project: string;
+  agent: Agent;
+  row: number;
+  width: number;
+}
+
+function Lane({ project, agent, row, width }: LaneProps) {
   const y = 26 + row * rowPx;
   const { mark, word } = stateOfAgent(agent);
   return (
@@ -183,9 +191,11 @@ function Lane({ agent, row, width }: { agent: Agent; row: number; width: number 
       <svg x={0} y={y + 7} width={16} height={16} overflow="visible">
         <Mark kind={mark} title={word} />
       </svg>
-      <text x={24} y={y + 19} className="lane-name">
-        {short(nameOf(agent))}
-      </text>
+      <Link href={agentPath(project, agent.id)}>
+        <text x={24} y={y + 19} className="lane-name">
+          {short(nameOf(agent))}
+        </text>
+      </Link>
     </g>
   );
 }

@@ -1,12 +1,7 @@
-import type { Agent, Message, ProjectDetail } from '@suzumio/sdk/client';
+import type { Message, ProjectDetail } from '@suzumio/sdk/client';
 import { useMemo, useState } from 'react';
 import { Failure } from '../../parts/failure.js';
-import { Icon } from '../../parts/icon.js';
-import { Mark } from '../../parts/mark.js';
-import { Markdown } from '../../parts/markdown.js';
-import { bytes } from '../../parts/numbers.js';
-import { nameOf } from '../../parts/states.js';
-import { Moment } from '../../parts/time.js';
+import { Letter } from './mail/letter.js';
 import { useMail } from './use-project.js';
 
 const views = [
@@ -40,12 +35,12 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
       <ol className="threads">
         {shown.map(([first, ...answers]) => (
           <li key={first.threadId} className="thread">
-            <Letter message={first} agents={agents} />
+            <Letter project={project.id} message={first} agents={agents} />
             {answers.length === 0 ? null : (
               <ol className="answers">
                 {answers.map((message) => (
                   <li key={message.id}>
-                    <Letter message={message} agents={agents} />
+                    <Letter project={project.id} message={message} agents={agents} />
                   </li>
                 ))}
               </ol>
@@ -73,81 +68,4 @@ function threadsOf(messages: readonly Message[]): Thread[] {
     threads.set(message.threadId, thread ? [...thread, message] : [message]);
   }
   return [...threads.values()];
-}
-
-function Letter({ message, agents }: { message: Message; agents: readonly Agent[] }) {
-  const { sender, recipient, channel, priority, createdAt, body, attachments } = message;
-  return (
-    <article className="letter">
-      <header className="letter-head">
-        <b>
-          <bdi>{called(sender, agents)}</bdi>
-        </b>{' '}
-        <span className="quiet">
-          to <bdi>{channel ?? called(recipient ?? '', agents)}</bdi>
-        </span>
-        {priority === 'P0' ? <span className="priority">P0</span> : null}
-        <span className="letter-time">
-          <Moment at={createdAt} />
-        </span>
-      </header>
-      <Markdown text={body} />
-      {attachments.length === 0 ? null : (
-        <ul className="attachments">
-          {attachments.map((file) => (
-            <li key={file.id} className="attachment">
-              <Icon name="file" /> <bdi className="clip">{file.name}</bdi>{' '}
-              <span className="quiet">{bytes(file.sizeBytes)}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      <Receipt message={message} />
-    </article>
-  );
-}
-
-/** What became of a message. */
-function Receipt({ message: { recipient, delivery, recipients } }: { message: Message }) {
-  if (recipient === 'user' || delivery.recipients === 0) return null;
-  if (delivery.undelivered > 0) {
-    return (
-      <p className="receipt state-failed">
-        <Mark kind="failed" /> not delivered: the turn that read it failed
-      </p>
-    );
-  }
-  if (delivery.read === 0) {
-    return (
-      <p className="receipt">
-        <Mark kind="quiet" /> unread
-      </p>
-    );
-  }
-  const [one] = recipients;
-  const words =
-    delivery.recipients === 1
-      ? 'read'
-      : delivery.read === delivery.recipients
-        ? `read by all ${delivery.recipients}`
-        : `read by ${delivery.read} of ${delivery.recipients}`;
-  return (
-    <p className="receipt">
-      <Mark kind="done" /> {words}
-      {one?.readAt == null || delivery.recipients > 1 ? null : (
-        <>
-          {' '}
-          at <Moment at={one.readAt} />
-        </>
-      )}
-    </p>
-  );
-}
-
-/** Who is meant by a name in mail. */
-function called(id: string, agents: readonly Agent[]): string {
-  if (id === 'user') return 'You';
-  if (id === 'system') return 'Suzumio';
-  const agent = agents.find((one) => one.id === id);
-  return agent ? nameOf(agent) : id;
 }

@@ -173,7 +173,17 @@ function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;
 }
 
-function Tabs({ project, messages, turns, files }: { project: string; messages: number; turns: number; files: number }) {
+function Tabs({
+  project,
+  messages,
+  turns,
+  files,
+}: {
+  project: string;
+  messages: number;
+  turns: number;
+  files: number;
+}) {
   const [location] = useLocation();
   const tabs: [path: string, name: string, number?: number][] = [
     ['', 'Now'],

@@ -1,10 +1,12 @@
 import type { Agent, MailCount, ProjectDetail } from '@suzumio/sdk/client';
 import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
 import { Mark, type MarkKind } from '../../../parts/mark.js';
 import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { useNow } from '../../../parts/time.js';
 import { useWidth } from '../../../parts/use-width.js';
+import { agentPath } from '../places.js';
 import { useMailCounts } from '../use-project.js';
 import { layOut, type Spot } from './layout.js';
 
@@ -47,9 +49,9 @@ export function Team({ detail }: { detail: ProjectDetail }) {
         </div>
       </header>
       {asTable || agents.length > mostDrawn ? (
-        <Table agents={agents} ways={ways} />
+        <Table project={project.id} agents={agents} ways={ways} />
       ) : (
-        <Graph agents={agents} ways={ways} />
+        <Graph project={project.id} agents={agents} ways={ways} />
       )}
     </section>
   );
@@ -72,7 +74,13 @@ function membersOf(agents: readonly Agent[]): Member[] {
   ];
 }
 
-function Graph({ agents, ways }: { agents: readonly Agent[]; ways: readonly MailCount[] }) {
+interface TeamProps {
+  project: string;
+  agents: readonly Agent[];
+  ways: readonly MailCount[];
+}
+
+function Graph({ project, agents, ways }: TeamProps) {
   const [width, frame] = useWidth();
   const members = membersOf(agents);
   const drawn = ways.filter(({ recipient, sender }) => recipient !== null && recipient !== sender);
@@ -150,7 +158,14 @@ function Graph({ agents, ways }: { agents: readonly Agent[]; ways: readonly Mail
           })}
           {members.map((member) => {
             const at = placed.get(member.id);
-            return at ? <Pill key={member.id} member={member} at={at} narrow={isNarrow} /> : null;
+            if (at === undefined) return null;
+            const pillOf = <Pill member={member} at={at} narrow={isNarrow} />;
+            const href = member.mark === 'person' ? `/p/${project}/mail?to=user` : agentPath(project, member.id);
+            return (
+              <Link key={member.id} href={href}>
+                {pillOf}
+              </Link>
+            );
           })}
         </svg>
       )}
@@ -221,7 +236,7 @@ function edge(box: Placed, towards: Spot, gap: number): Spot {
   return { x: box.x + dx * scale, y: box.y + dy * scale };
 }
 
-function Table({ agents, ways }: { agents: readonly Agent[]; ways: readonly MailCount[] }) {
+function Table({ project, agents, ways }: TeamProps) {
   const total = (id: string, side: 'sender' | 'recipient') =>
     ways.reduce((sum, way) => sum + (way[side] === id ? way.messages : 0), 0);
   return (
@@ -254,7 +269,9 @@ function Table({ agents, ways }: { agents: readonly Agent[]; ways: readonly Mail
             return (
               <tr key={agent.id}>
                 <th scope="row">
-                  <bdi>{nameOf(agent)}</bdi>
+                  <Link href={agentPath(project, agent.id)}>
+                    <bdi>{nameOf(agent)}</bdi>
+                  </Link>
                 </th>
                 <td className={`state state-${mark}`}>
                   <Mark kind={mark} /> {word}

@@ -1,0 +1,57 @@
+import type { Agent, ProjectDetail } from '@suzumio/sdk/client';
+import { useEffect } from 'react';
+import { Link } from 'wouter';
+import { Mark } from '../../../parts/mark.js';
+import { count, some } from '../../../parts/numbers.js';
+import { nameOf, stateOfAgent } from '../../../parts/states.js';
+import { agentPath } from '../places.js';
+import { useWhy } from './use-why.js';
+
+/** So many are asked why at once; the others say it on their own pages. */
+const mostAsked = 40;
+
+/** All agents, with their states and what has to change first. */
+export function Agents({ detail: { project, agents } }: { detail: ProjectDetail }) {
+  useEffect(() => {
+    document.title = `Agents · ${project.id} · Suzumio`;
+  }, [project.id]);
+  return (
+    <section aria-label="Agents">
+      <header className="pane-head">
+        <h2>
+          Agents <span className="pane-note">{some(agents.length, 'agent')}</span>
+        </h2>
+      </header>
+      <ol className="agents">
+        {agents.map((agent, at) => (
+          <Row key={agent.id} project={project.id} agent={agent} isAsked={at < mostAsked} />
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Row({ project, agent, isAsked }: { project: string; agent: Agent; isAsked: boolean }) {
+  const why = useWhy(project, agent, isAsked);
+  const { mark, word } = stateOfAgent(agent);
+  return (
+    <li>
+      <Link href={agentPath(project, agent.id)} className="agents-row">
+        <Mark kind={mark} />
+        <span className="agents-who">
+          <b>
+            <bdi>{nameOf(agent)}</bdi>
+          </b>{' '}
+          <span className="quiet">
+            <bdi>{agent.role === nameOf(agent) ? '' : agent.role}</bdi>
+          </span>
+        </span>
+        <span className={`state state-${mark}`}>{word}</span>
+        <span className="agents-why">
+          <bdi>{why.data?.reasons[0]?.sentence ?? ''}</bdi>
+        </span>
+        <span className="agents-unread quiet">{agent.unread > 0 ? `${count(agent.unread)} unread` : ''}</span>
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Agent } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { api } from '../../../api.js';
+
+/** Workers have no events: what depends on them is asked again after a while. */
+const everyMs = 15_000;
+
+/** Why an agent is quiet, or what it is at; asked again when the agent is in another state. */
+export function useWhy(project: string, agent: Agent, enabled = true) {
+  const { id, state, paused, stopping, activeTurn, unread } = agent;
+  const turn = activeTurn && [activeTurn.id, activeTurn.status, activeTurn.attempt];
+  return useQuery({
+    queryKey: ['why', project, id, state, stopping, paused !== null, unread, turn],
+    queryFn: () => api.whyAgent({ project, agent: id }),
+    refetchInterval: everyMs,
+    placeholderData: (before) => (before?.agent === id && before.project === project ? before : undefined),
+    enabled,
+  });
+}

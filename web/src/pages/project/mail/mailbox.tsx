@@ -1,0 +1,232 @@
+import type { Agent, Message, ProjectDetail, Thread } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
+import { Link } from 'wouter';
+import { api, keys } from '../../../api.js';
+import { Copyable } from '../../../parts/copy.js';
+import { Failure } from '../../../parts/failure.js';
+import { Mark } from '../../../parts/mark.js';
+import { visible } from '../../../parts/markdown.js';
+import { count } from '../../../parts/numbers.js';
+import { Ago } from '../../../parts/time.js';
+import { useGrowing } from '../../../parts/use-growing.js';
+import { addressed, called, mailPath } from '../places.js';
+import { Filters, useFilters, type Wanted } from './filters.js';
+import { Priority } from './letter.js';
+import { ThreadPane } from './thread.js';
+
+/** All mail of a project: its threads, or the messages that a filter finds; and the thread of one message. */
+export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: string | undefined }) {
+  const { project, agents } = detail;
+  const { wanted, query, change } = useFilters();
+  const isFiltered = Object.keys(wanted).length > 0;
+  const opened = useMessage(project.id, message);
+  useEffect(() => {
+    document.title = `Mail · ${project.id} · Suzumio`;
+  }, [project.id]);
+  const chosen = { thread: opened.data?.threadId, message: opened.data?.id };
+  return (
+    <div className={message === undefined ? 'mailbox' : 'mailbox mailbox-open'}>
+      <Filters detail={detail} wanted={wanted} change={change} />
+      <div className="mailbox-panes">
+        <section className="mailbox-list" aria-label={isFiltered ? 'Messages' : 'Threads'}>
+          {isFiltered ? (
+            <Hits key={query} detail={detail} wanted={wanted} query={query} chosen={chosen.message} />
+          ) : (
+            <Threads detail={detail} chosen={chosen.thread} />
+          )}
+        </section>
+        <section className="mailbox-thread" aria-label="Thread">
+          {message === undefined ? (
+            <p className="empty-line">{project.messages === 0 ? '' : 'Choose a thread to read it.'}</p>
+          ) : (
+            <>
+              <Link href={`/p/${project.id}/mail${query}`} className="button mailbox-back">
+                All mail
+              </Link>
+              {opened.error ? (
+                <Failure error={opened.error} again={() => void opened.refetch()} />
+              ) : opened.data === undefined ? null : (
+                <ThreadPane key={message} project={project.id} agents={agents} chosen={opened.data} />
+              )}
+            </>
+          )}
+        </section>
+      </div>
+    </div>
+  );
+}
+
+/** One message, and what became of it. */
+function useMessage(project: string, message: string | undefined) {
+  return useQuery({
+    queryKey: [...keys.project(project), 'message', message],
+    queryFn: () => api.getMessage({ project, message: message ?? '' }),
+    enabled: message !== undefined,
+  });
+}
+
+const partOf = 50;
+
+function Threads({ detail: { project, agents }, chosen }: { detail: ProjectDetail; chosen: string | undefined }) {
+  const list = useGrowing<Thread>([...keys.project(project.id), 'threads'], (place) =>
+    api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
+  );
+  return (
+    <Growing list={list} none={<NoMail project={project.id} agents={agents} />}>
+      {list.rows.map((thread) => (
+        <li key={thread.id}>
+          <ThreadRow project={project.id} agents={agents} thread={thread} isChosen={thread.id === chosen} />
+        </li>
+      ))}
+    </Growing>
+  );
+}
+
+function NoMail({ project, agents: [first] }: { project: string; agents: readonly Agent[] }) {
+  return (
+    <div className="empty">
+      <h2>No mail yet</h2>
+      <p>Mail is what wakes an agent.</p>
+      <Copyable text={`suzumio send ${project} ${first?.id ?? 'AGENT'} P1 "…"`} />
+    </div>
+  );
+}
+
+interface ThreadRowProps {
+  project: string;
+  agents: readonly Agent[];
+  thread: Thread;
+  isChosen: boolean;
+}
+
+function ThreadRow({ project, agents, thread: { first, last, messages, unread }, isChosen }: ThreadRowProps) {
+  return (
+    <Link
+      href={mailPath(project, last.seq)}
+      className="inbox-row mailbox-row"
+      aria-current={isChosen ? 'true' : undefined}
+    >
+      <Mark kind={unread > 0 ? 'queued' : 'message'} />
+      <span className="inbox-words">
+        <span className="mailbox-title">
+          <b className="clip">
+            <bdi>{called(first.sender, agents)}</bdi> to <bdi>{addressed(first, agents)}</bdi>
+          </b>
+          {messages > 1 ? <span className="quiet">{count(messages)}</span> : null}
+          <Priority of={last.priority} />
+        </span>
+        <span className="inbox-text">
+          {messages > 1 && last.sender !== first.sender ? (
+            <b>
+              <bdi>{called(last.sender, agents)}</bdi>{' '}
+            </b>
+          ) : null}
+          <bdi>{visible(last.excerpt)}</bdi>
+        </span>
+      </span>
+      <span className="inbox-age">
+        <Ago at={last.createdAt} />
+        {unread > 0 ? <span className="mailbox-unread">{count(unread)} unread</span> : null}
+      </span>
+    </Link>
+  );
+}
+
+interface HitsProps {
+  detail: ProjectDetail;
+  wanted: Wanted;
+  query: string;
+  chosen: string | undefined;
+}
+
+/** The messages of which all that is wanted holds. */
+function Hits({ detail: { project, agents }, wanted, query, chosen }: HitsProps) {
+  const list = useGrowing<Message>([...keys.project(project.id), 'messages', wanted], (place) =>
+    api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
+  );
+  return (
+    <Growing list={list} none={<p className="empty-line">No message is like that.</p>}>
+      {list.rows.map((message) => (
+        <li key={message.id}>
+          <Link
+            href={`${mailPath(project.id, message.seq)}${query}`}
+            className="inbox-row mailbox-row"
+            aria-current={message.id === chosen ? 'true' : undefined}
+          >
+            <Mark kind={message.delivery.undelivered > 0 ? 'failed' : 'message'} />
+            <span className="inbox-words">
+              <span className="mailbox-title">
+                <b className="clip">
+                  <bdi>{called(message.sender, agents)}</bdi> to <bdi>{addressed(message, agents)}</bdi>
+                </b>
+                <Priority of={message.priority} />
+              </span>
+              <span className="inbox-text">
+                <Excerpt message={message} />
+              </span>
+            </span>
+            <span className="inbox-age">
+              <Ago at={message.createdAt} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </Growing>
+  );
+}
+
+const excerptChars = 200;
+
+/** Where in a message something was found; of others, how they begin. */
+function Excerpt({ message: { found, body } }: { message: Message }) {
+  if (found === undefined) return <bdi>{visible(body.slice(0, excerptChars))}</bdi>;
+  return (
+    <bdi>
+      {found.map(({ text, matched }, at) =>
+        matched ? <mark key={at}>{visible(text)}</mark> : <span key={at}>{visible(text)}</span>,
+      )}
+    </bdi>
+  );
+}
+
+interface GrowingProps {
+  list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly unknown[] };
+  none: React.ReactNode;
+  children: React.ReactNode;
+}
+
+/** Rows of a list that grows, with what is new above them and the way to what is older below. */
+function Growing({ list, none, children }: GrowingProps) {
+  return (
+    <>
+      <div aria-live="polite">
+        {list.news > 0 ? (
+          <button type="button" className="news" onClick={list.takeIn}>
+            {list.news} new
+          </button>
+        ) : null}
+      </div>
+      {list.error ? <Failure error={list.error} again={list.again} /> : null}
+      {list.isRead && list.rows.length === 0 ? (
+        list.hasOlder ? (
+          <p className="empty-line">Nothing in the newest mail.</p>
+        ) : (
+          none
+        )
+      ) : null}
+      <ol>{children}</ol>
+      {list.hasOlder ? (
+        <button
+          type="button"
+          className="button mailbox-more"
+          disabled={list.isReadingOlder}
+          onClick={() => void list.readOlder()}
+        >
+          Older
+        </button>
+      ) : null}
+      {list.isFull ? <p className="empty-line">There is more: narrow it by a filter or a search.</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Agent } from '@suzumio/sdk/client';
+import { nameOf } from '../../parts/states.js';
+
+/** Where a message is shown, in its thread. */
+export function mailPath(project: string, message: number | string): string {
+  return `/p/${project}/mail/${message}`;
+}
+
+export function turnPath(project: string, agent: string, number: number): string {
+  return `/p/${project}/turns/${agent}:${number}`;
+}
+
+export function filePath(project: string, artifact: string): string {
+  return `/p/${project}/files/${artifact}`;
+}
+
+export function agentPath(project: string, agent: string): string {
+  return `/p/${project}/agents/${agent}`;
+}
+
+/** Who is meant by a name in mail. */
+export function called(id: string, agents: readonly Agent[]): string {
+  if (id === 'user') return 'You';
+  if (id === 'system') return 'Suzumio';
+  const agent = agents.find((one) => one.id === id);
+  return agent ? nameOf(agent) : id;
+}
+
+/** Whom or which channel a message went to. */
+export function addressed(
+  { recipient, channel }: { recipient: string | null; channel: string | null },
+  agents: readonly Agent[],
+): string {
+  return channel ?? called(recipient ?? '', agents);
+}
