@@ -30,7 +30,13 @@ const reconnect = { firstDelayMs: 1_000, longestDelayMs: 10_000 };
  *
  * @throws what `open` throws, unless it is `retryable`
  */
-export async function* followStream({ open, after, onOpen, onLost, signal }: FollowStream): AsyncGenerator<StreamMessage> {
+export async function* followStream({
+  open,
+  after,
+  onOpen,
+  onLost,
+  signal,
+}: FollowStream): AsyncGenerator<StreamMessage> {
   let [last, isLost, wait] = [after, false, backOff(reconnect, signal)];
   const isOver = () => signal?.aborted === true;
   while (!isOver()) {
