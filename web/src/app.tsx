@@ -4,7 +4,7 @@ import { api, isUnauthenticated, keys } from './api.js';
 import { useLive } from './live/use-live.js';
 import { Failure } from './parts/failure.js';
 import { Lost } from './parts/lost.js';
-import { Rail } from './parts/rail.js';
+import { Rail } from './shell/rail.js';
 import { Inbox } from './pages/inbox.js';
 import { Missing } from './pages/missing.js';
 import { Project } from './pages/project/project.js';

@@ -9,7 +9,7 @@ import { Mark, type MarkKind } from '../parts/mark.js';
 import { Markdown } from '../parts/markdown.js';
 import { count, dollars, some } from '../parts/numbers.js';
 import { Ago, Moment } from '../parts/time.js';
-import { useInbox } from './use-inbox.js';
+import { useInbox } from '../use-inbox.js';
 
 const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
   report: 'report',

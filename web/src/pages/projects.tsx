@@ -6,7 +6,7 @@ import { Mark } from '../parts/mark.js';
 import { count, dollars } from '../parts/numbers.js';
 import { stateOfProject } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
-import { useProjects } from './use-projects.js';
+import { useProjects } from '../use-projects.js';
 
 /** Every project, a row each. */
 export function Projects() {

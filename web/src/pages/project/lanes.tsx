@@ -1,4 +1,4 @@
-import type { Agent, ListedTurn, ProjectDetail } from '@suzumio/sdk/client';
+import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { Link } from 'wouter';
 import { Failure } from '../../parts/failure.js';
@@ -130,7 +130,7 @@ function move(event: KeyboardEvent<SVGSVGElement>): void {
 }
 
 interface BarProps {
-  turn: ListedTurn;
+  turn: Turn;
   href: string;
   name: string;
   y: number;

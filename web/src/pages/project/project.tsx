@@ -8,7 +8,7 @@ import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
-import { useInbox } from '../use-inbox.js';
+import { useInbox } from '../../use-inbox.js';
 import { AgentPage } from './agents/agent.js';
 import { Agents } from './agents/agents.js';
 import { Cost } from './cost.js';

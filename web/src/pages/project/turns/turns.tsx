@@ -1,4 +1,4 @@
-import type { Agent, ListedTurn, ProjectDetail } from '@suzumio/sdk/client';
+import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
@@ -131,15 +131,7 @@ function given<Fields extends object>(fields: Fields) {
   };
 }
 
-function Table({
-  items,
-  project,
-  agents,
-}: {
-  items: readonly ListedTurn[];
-  project: string;
-  agents: readonly Agent[];
-}) {
+function Table({ items, project, agents }: { items: readonly Turn[]; project: string; agents: readonly Agent[] }) {
   return (
     <div className="table-scroll">
       <table className="table turns-table">
@@ -180,7 +172,7 @@ function Table({
   );
 }
 
-function Row({ turn, project, agents }: { turn: ListedTurn; project: string; agents: readonly Agent[] }) {
+function Row({ turn, project, agents }: { turn: Turn; project: string; agents: readonly Agent[] }) {
   const { mark, word } = stateOfTurn(turn);
   const { wokenBy, asked } = turn;
   const tokens = (asked?.inputTokens ?? 0) + (asked?.outputTokens ?? 0);
@@ -220,14 +212,14 @@ function Row({ turn, project, agents }: { turn: ListedTurn; project: string; age
   );
 }
 
-function Took({ turn: { status, startedAt, endedAt } }: { turn: ListedTurn }) {
+function Took({ turn: { status, startedAt, endedAt } }: { turn: Turn }) {
   const now = useNow(status === 'running' ? 1_000 : 60_000);
   if (startedAt === null) return null;
   return span(Math.max(0, (endedAt === null ? now : Date.parse(endedAt)) - Date.parse(startedAt)));
 }
 
 /** What it ended with, or why it failed. */
-function endOf({ status, failure, text, endedByTool, notBefore, toolCalls }: ListedTurn) {
+function endOf({ status, failure, text, endedByTool, notBefore, toolCalls }: Turn) {
   if (failure !== null && (status === 'failed' || status === 'queued')) {
     return (
       <>

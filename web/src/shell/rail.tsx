@@ -4,13 +4,13 @@ import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, keys } from '../api.js';
 import type { Live } from '../live/use-live.js';
-import { useInbox } from '../pages/use-inbox.js';
-import { useProjects } from '../pages/use-projects.js';
+import { useInbox } from '../use-inbox.js';
+import { useProjects } from '../use-projects.js';
 import { useWho } from '../who.js';
-import { Icon, type IconName } from './icon.js';
-import { Mark } from './mark.js';
-import { some } from './numbers.js';
-import { stateOfProject } from './states.js';
+import { Icon, type IconName } from '../parts/icon.js';
+import { Mark } from '../parts/mark.js';
+import { some } from '../parts/numbers.js';
+import { stateOfProject } from '../parts/states.js';
 
 /** Where one can go: a rail at the side, a bar below on small screens. */
 export function Rail({ live }: { live: Live }) {
