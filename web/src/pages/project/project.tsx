@@ -142,7 +142,6 @@ function Tabs({ project, messages }: { project: string; messages: number; turns:
     ['', 'Now'],
     ['/mail', 'Mail', messages],
     ['/tasks', 'Tasks'],
-    ['/agents', 'Agents'],
   ];
   return (
     <nav className="tabs" aria-label={project}>
