@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, keys } from '../api.js';
+import { api, keys } from './api.js';
 
 /** What waits for the person, and what agents sent them. */
 export function useInbox() {

@@ -1,6 +1,6 @@
 import { type Project, allItems } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { api, keys } from '../api.js';
+import { api, keys } from './api.js';
 
 /** Every project with its counts, the newest first. */
 export function useProjects() {

@@ -190,7 +190,6 @@ function Tabs({
     ['/mail', 'Mail', messages],
     ['/turns', 'Turns', turns],
     ['/tasks', 'Tasks'],
-    ['/agents', 'Agents'],
     ['/files', 'Files', files],
     ['/report', 'Report'],
     ['/cost', 'Cost'],

@@ -113,7 +113,7 @@ function Column({ detail: { project, agents }, state, title, mark, who }: Column
                 <Link href={agentPath(project.id, task.assignee)} className="linked">
                   <bdi>{called(task.assignee, agents)}</bdi>
                 </Link>{' '}
-                for <bdi>{called(task.assigner, agents)}</bdi>
+                for <bdi>{task.assigner === 'user' ? 'you' : called(task.assigner, agents)}</bdi>
               </span>
               <span className="card-age">
                 <Ago at={task.stateAt} />

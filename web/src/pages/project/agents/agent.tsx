@@ -170,7 +170,7 @@ function Memory({ project, agent: { id } }: { project: string; agent: Agent }) {
     <Section title="What it remembers">
       {memory.error ? <Failure error={memory.error} again={() => void memory.refetch()} /> : null}
       {memory.data && notes.length === 0 ? (
-        <p className="quiet">It is told of all its turns: none is summed up yet.</p>
+        <p className="quiet">Nothing is summed up yet: it is told of its earlier turns themselves.</p>
       ) : null}
       {notes.map((note, at) => (
         <details key={note.turn + note.step} className="note" open={at === 0}>
@@ -232,7 +232,7 @@ function Made({ agent: { prompt, tools, model, team, profile } }: { agent: Agent
       <dl className="made">
         <dt>Model</dt>
         <dd>
-          <bdi>{model ?? 'None: a program of its own'}</bdi>
+          <bdi>{model ?? 'none'}</bdi>
         </dd>
         {team === null ? null : (
           <>

@@ -67,12 +67,18 @@ export function ThreadPane({
           text={
             answered
               ? `suzumio reply ${project} ${answered.seq} "…"`
-              : `suzumio send ${project} ${chosen.recipient ?? chosen.channel ?? 'AGENT'} P1 "…"`
+              : `suzumio send ${project} ${recipientOf(chosen, agents)} P1 "…"`
           }
         />
       </footer>
     </div>
   );
+}
+
+/** Whom the command writes to: the shell takes a bare `#` for a comment. */
+function recipientOf({ recipient, channel }: MessageDetail, agents: readonly Agent[]): string {
+  if (channel?.startsWith('#')) return `"${channel}"`;
+  return agents.find(({ id }) => id === recipient)?.id ?? agents[0]?.id ?? 'AGENT';
 }
 
 function usePart(project: string, thread: string, place: Place, enabled = true) {
