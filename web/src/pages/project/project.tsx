@@ -131,7 +131,9 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
           <Mark kind={mark} /> {word}
         </span>
         <Link href={`/p/${project.id}/agents`} className="button head-why">
-          Why is it quiet?
+          <span>
+            Why<span className="head-why-long"> is it quiet</span>?
+          </span>
         </Link>
       </div>
       <ul className="facts">

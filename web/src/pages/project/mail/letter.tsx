@@ -29,7 +29,8 @@ export function Letter({ project, message, agents, detail }: LetterProps) {
           to <bdi>{addressed(message, agents)}</bdi>
         </span>
         <Priority of={priority} />
-        <Link href={mailPath(project, seq)} className="letter-time" aria-label={`Message ${seq}`}>
+        <Link href={mailPath(project, seq)} className="letter-time">
+          <span className="visually-hidden">Message {seq}, </span>
           <Moment at={createdAt} />
         </Link>
       </header>
