@@ -1,6 +1,7 @@
 // npm run stack: the services in containers of their own, by docker-compose.yml.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import process from 'node:process';
 import { build } from './lib/checks.mjs';
 import { openStack, requireFreePort } from './lib/compose.mjs';
 import { engineAnswers } from './lib/docker.mjs';
@@ -63,7 +64,7 @@ async function up(file, { values: settings, added }) {
     await stack.up(options.metrics ? ['metrics'] : [], await startedWith(values));
     await stack.healthy({ timeoutMs: healthyWithinMs });
   });
-  console.log(next(values));
+  console.log(next(values, await pageOf(values)));
 }
 
 /** How many workers there are to be from now on; undefined where that stays as it is. */
@@ -75,10 +76,24 @@ function workersWanted() {
   throw new Error(`--scale ${workers}: expected turn-worker=N; there is one of every other service.`);
 }
 
-function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }) {
+/** The page's address; on a terminal one that signs a browser in, once. */
+async function pageOf({ SUZUMIO_PUBLISH, SUZUMIO_ADMIN_TOKEN }) {
+  const address = `http://${SUZUMIO_PUBLISH}`;
+  if (!process.stdout.isTTY) return `${address}/   (npx suzumio open signs you in)`;
+  const response = await fetch(`${address}/api/sign-in-links`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${SUZUMIO_ADMIN_TOKEN}`, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { url, detail } = await response.json();
+  return url ? `${url}   (signs you in, once, within ten minutes)` : detail;
+}
+
+function next({ SUZUMIO_PUBLISH, SUZUMIO_PROMETHEUS_PUBLISH }, page) {
   const settings = options.settings === '.env' ? '' : ` --settings ${options.settings}`;
   return `
 Suzumio serves at http://${SUZUMIO_PUBLISH}.
+page: ${page}
 next: eval "$(npm run --silent stack -- env${settings})"    lets npx suzumio find it, with its administrator's token
       npx suzumio status
   or  npm run stack -- --scale turn-worker=3${settings}     runs more workers from now on

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
+
+const browser = testBrowser();
+const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202e\u200b';
+const first = 'station,level\nnorth,212\nsouth,190\n';
+const second = 'station,level\nnorth,218\nsouth,190\n';
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+  await api.create();
+  for (const text of [first, second])
+    await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from(text) });
+  await publish(api, 'team', 'ada', { name: 'odd.md', content: Buffer.from(`# Odd\n\n${hostile}\n`) });
+  await publish(api, 'team', 'ada', { name: 'long.txt', content: Buffer.alloc(3_000_000, 'x') });
+  await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
+  await submit(api, 'team', 'ada', '# River level\n\nThe north gauge: 212.\n');
+  await api.post('/api/projects/team/request-changes', { recipient: 'ada', body: 'Name the time.' });
+  await submit(api, 'team', 'ada', '# River level\n\nThe north gauge at 20:00: 218.\n');
+});
+afterAll(() => api.close());
+
+async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }) {
+  const page = await browser.page(await browser.open({ ...options, acceptDownloads: true }));
+  await page.goto((await linkFor(api, { path })).url);
+  await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
+  return page;
+}
+
+describe('files', () => {
+  test('are shown as what they are, compared by version, and downloaded as they are', async () => {
+    const page = await open('/p/team/files');
+    await page.getByRole('link', { name: /levels\.csv/ }).click();
+    await page.getByRole('cell', { name: '218' }).waitFor();
+    await page.getByText('version 2 of 2').waitFor();
+    await page.getByLabel('Compare with').selectOption({ label: 'version 1' });
+    await page.getByText('- north,212').waitFor();
+    await page.getByText('+ north,218').waitFor();
+    expect(new URL(page.url()).searchParams.has('with')).toBe(true);
+    const downloading = page.waitForEvent('download');
+    await page.getByRole('link', { name: 'Download' }).click();
+    const bytes = await readFile(await (await downloading).path());
+    const hash = createHash('sha256').update(bytes).digest('hex');
+    await page.getByText(hash, { exact: true }).waitFor();
+    expect(hash).toBe(createHash('sha256').update(second).digest('hex'));
+  });
+
+  test('run nothing, and are cut where they are long', async () => {
+    const page = await open('/p/team/files');
+    await page.getByRole('link', { name: /odd\.md/ }).click();
+    await page.getByRole('heading', { name: 'Odd' }).waitFor();
+    await page.getByText('‹202E›‹200B›').waitFor();
+    expect(await page.title()).not.toMatch(/^[12]$/);
+    await page.getByRole('link', { name: /long\.txt/ }).click();
+    await page.getByText(/The first 1\.0 MB of 3\.0 MB/).waitFor();
+    expect(await page.evaluate<number>('document.querySelector(".diff-text").textContent.length')).toBe(4_000);
+    await page.getByRole('link', { name: /readings/ }).click();
+    await page.getByRole('button', { name: /north\.csv/ }).click();
+    await page.getByRole('columnheader', { name: '1' }).waitFor();
+  });
+});
+
+test('a report is read, and beside an earlier version', async () => {
+  const page = await open('/p/team/report');
+  await page.getByText('The north gauge at 20:00: 218.').waitFor();
+  await page.getByLabel('beside').selectOption('1');
+  await page.getByText('The north gauge: 212.').waitFor();
+  expect(new URL(page.url()).searchParams.get('with')).toBe('1');
+});
+
+test('the log has what happened, about all or one', async () => {
+  const page = await open('/p/team/log');
+  await page.getByText('project.submitted').first().waitFor();
+  await page.getByLabel('About').selectOption('ben');
+  await page.getByText('project.submitted').first().waitFor({ state: 'detached' });
+});
+
+test('the system says who is here', async () => {
+  const page = await open('/system');
+  await page.getByText('You are admin').waitFor();
+  await page.getByText('(here)').first().waitFor();
+  await page.getByText('No worker is connected').waitFor();
+});
+
+test.each([desk, phone])('all of it is for everybody at %o', async (viewport) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await open('/p/team/files', { viewport, colorScheme });
+    for (const path of ['files', 'report', 'cost', 'log', 'setup']) {
+      await page.goto(`${api.url}/p/team/${path}`);
+      await page.getByRole('heading', { name: 'team', level: 1 }).waitFor();
+      expect({ path, colorScheme, violations: await violations(page) }).toEqual({ path, colorScheme, violations: [] });
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect({ path, fits: width <= viewport.width }).toEqual({ path, fits: true });
+    }
+    await page.goto(`${api.url}/system`);
+    await page.getByRole('heading', { name: 'System' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+  }
+});
