@@ -25,7 +25,8 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
     beforeAll(async () => {
       stack = await ComposeStack.create();
       ({ directory } = stack);
-      await stack.run('--scale', 'turn-worker=3', '--metrics');
+      // The images are those that this run of the tests has built; building anew has a test of its own.
+      await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
     });
     afterAll(() => stack.remove());
 
@@ -350,6 +351,15 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
         for (const service of services) expect(logs).toMatch(new RegExp(`${service}[_-]1`));
         for (const secret of [password, worker, admin]) expect(logs).not.toContain(secret);
       });
+    });
+
+    test('is built anew and brought up to date by the same command, which says where the page is', async () => {
+      const said = await stack.run('--metrics');
+      expect(said).toContain(
+        `page: http://${stack.settings['SUZUMIO_PUBLISH'] ?? ''}/   (npx suzumio open signs you in)`,
+      );
+      const page = await fetch(`http://${stack.settings['SUZUMIO_PUBLISH'] ?? ''}/`);
+      expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     });
   },
 );

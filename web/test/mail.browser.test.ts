@@ -154,10 +154,7 @@ describe('an agent', () => {
     await page.waitForURL(/\/p\/team\/agents\/ben$/);
     await page.getByText(/^It works: turn/).waitFor();
     await page.goBack();
-    await page
-      .getByRole('region', { name: 'Turns' })
-      .getByRole('link', { name: /^Benn?y?/ })
-      .click();
+    await page.getByRole('region', { name: 'Turns' }).getByRole('link', { name: 'Benny', exact: true }).click();
     await page.waitForURL(/\/p\/team\/agents\/ben$/);
   });
 });
