@@ -53,7 +53,7 @@ describe('files', () => {
   test('run nothing, and are cut where they are long', async () => {
     const page = await open('/p/team/files');
     await page.getByRole('link', { name: /odd\.md/ }).click();
-    await page.getByRole('heading', { name: 'Odd' }).waitFor();
+    await page.getByRole('heading', { name: 'Odd', exact: true }).waitFor();
     await page.getByText('‹202E›‹200B›').waitFor();
     expect(await page.title()).not.toMatch(/^[12]$/);
     await page.getByRole('link', { name: /long\.txt/ }).click();
