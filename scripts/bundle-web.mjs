@@ -16,7 +16,7 @@ await main(async () => {
   const { build } = await import('vite');
   const next = await mkdtemp('web/.next-');
   try {
-    await build({ root: 'web', logLevel: 'warn', build: { outDir: `../${next}`, emptyOutDir: true } });
+    await build({ root: 'web', logLevel: 'error', build: { outDir: `../${next}`, emptyOutDir: true } });
     // Files of the last build stay beside the new ones until the page is replaced.
     await cp(next, target, { recursive: true, filter: (path) => !path.endsWith('index.html') });
     await rename(join(next, 'index.html'), join(target, 'index.html'));
