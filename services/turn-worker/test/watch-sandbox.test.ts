@@ -28,7 +28,7 @@ function watch(kill: (end: () => void) => Promise<void>) {
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined },
     workspace: { directory: join(root, 'workspace'), isIgnored: (path: string) => path === 'node_modules', bounds },
     home: undefined,
-    disk: { add: () => () => undefined, wasShort: false },
+    disk: { add: () => () => undefined, wasShort: false, freeBytes: () => Promise.resolve(1e12) },
     stop: new StopSwitch(),
     canMend: false,
     timeoutMs: 100_000,

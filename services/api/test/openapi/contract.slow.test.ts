@@ -430,6 +430,14 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     await restoreTo(0);
     return restoreTo(1);
   },
+  'restoreWorkspace workspace-changed': async () => {
+    const project = await world.project('running');
+    for (const text of ['One.\n', 'Two.\n']) await leaveFiles(world.api, project, 'ben', { 'notes.md': text });
+    const restoreTo = (turn: number) => world.call(operationCalled('restoreWorkspace'), { project, body: { turn } });
+    // All of them find the same files; the first that writes changes them.
+    const answers = await Promise.all([0, 1, 0, 1].map(restoreTo));
+    return answers.find(({ status }) => status === 409) ?? restoreTo(0);
+  },
   'restoreWorkspace turn-unknown': () => post('restoreWorkspace', { turn: 9 }),
   'restoreWorkspace agent-state-refused': async () =>
     world.call(operationCalled('restoreWorkspace'), {
