@@ -43,11 +43,3 @@ export interface State {
 export function nameOf({ displayName, id }: Pick<Agent, 'displayName' | 'id'>): string {
   return displayName ?? id;
 }
-
-/** Who is meant by a name in mail. */
-export function calledIn(agents: readonly Agent[], id: string): string {
-  if (id === 'user') return 'You';
-  if (id === 'system') return 'Suzumio';
-  const agent = agents.find((one) => one.id === id);
-  return agent ? nameOf(agent) : id;
-}

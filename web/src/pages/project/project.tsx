@@ -1,7 +1,6 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
 import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
-import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { count, dollars, some } from '../../parts/numbers.js';
@@ -256,9 +255,6 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
       <Link href={`/inbox/${encodeURIComponent(item.id)}`} className="button button-filled">
         Look and decide
       </Link>
-      <span className="visually-hidden">
-        <Copyable text={item.next} />
-      </span>
     </section>
   );
 }

@@ -5,8 +5,9 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { Markdown, visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
-import { calledIn, stateOfAttempt } from '../../../parts/states.js';
+import { stateOfAttempt } from '../../../parts/states.js';
 import { Moment, span } from '../../../parts/time.js';
+import { called } from '../places.js';
 import { useTurnLog, useTurnMail } from './use-turn.js';
 
 /** What a turn's model was asked, as it was sent. */
@@ -53,10 +54,10 @@ function Letters({ title, letters, agents }: { title: string; letters: readonly 
           <li key={id} className="turn-letter">
             <header className="letter-head">
               <b>
-                <bdi>{calledIn(agents, sender)}</bdi>
+                <bdi>{called(sender, agents)}</bdi>
               </b>{' '}
               <span className="quiet">
-                to <bdi>{channel ?? calledIn(agents, recipient ?? '')}</bdi>
+                to <bdi>{channel ?? called(recipient ?? '', agents)}</bdi>
               </span>
               {priority === 'P0' ? <span className="priority">P0</span> : null}
               <span className="letter-time">

@@ -6,8 +6,8 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark, type MarkKind } from '../../../parts/mark.js';
 import { Markdown, visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
-import { calledIn } from '../../../parts/states.js';
 import { Moment, span, useNow } from '../../../parts/time.js';
+import { called } from '../places.js';
 import { useFollow } from './use-follow.js';
 import { hasEnded, partEntries, type Steps as StepsOf, useSteps, useTurnMail } from './use-turn.js';
 
@@ -239,7 +239,7 @@ function Read({ entry, known: { turn, mail, agents } }: { entry: ConversationEnt
       seq={entry.seq}
       line={read.slice(0, 5).map(({ id, sender, body }) => (
         <span key={id} className="step-mail">
-          <bdi>{calledIn(agents, sender)}</bdi>: <bdi>“{oneLine(body)}”</bdi>
+          <bdi>{called(sender, agents)}</bdi>: <bdi>“{oneLine(body)}”</bdi>
         </span>
       ))}
     />

@@ -6,9 +6,10 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
 import { bytes, count, dollars, some } from '../../../parts/numbers.js';
-import { calledIn, nameOf, stateOfTurn } from '../../../parts/states.js';
+import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Moment, span, useNow } from '../../../parts/time.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
+import { called } from '../places.js';
 import { Changes } from './changes.js';
 import { Attempts, Log, Prompt, TurnMail, Usage } from './panes.js';
 import { Steps } from './steps.js';
@@ -155,7 +156,7 @@ function Head({ project, turn, agents }: Props) {
           <li>
             woken by{' '}
             <b>
-              <bdi>{visible(calledIn(agents, woke.sender))}</bdi>
+              <bdi>{visible(called(woke.sender, agents))}</bdi>
             </b>
             , <Moment at={woke.createdAt} />
           </li>

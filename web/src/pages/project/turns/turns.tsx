@@ -8,8 +8,9 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
-import { calledIn, nameOf, stateOfTurn } from '../../../parts/states.js';
+import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
+import { called } from '../places.js';
 import { Lanes } from '../lanes.js';
 
 const partTurns = 50;
@@ -180,7 +181,7 @@ function Row({ turn, project, agents }: { turn: Turn; project: string; agents: r
     <tr>
       <th scope="row">
         <Link href={`/p/${project}/turns/${turn.agent}:${turn.number}`} className="turns-link">
-          <bdi>{visible(calledIn(agents, turn.agent))}</bdi>, turn {turn.number}
+          <bdi>{visible(called(turn.agent, agents))}</bdi>, turn {turn.number}
         </Link>
       </th>
       <td>
@@ -191,7 +192,7 @@ function Row({ turn, project, agents }: { turn: Turn; project: string; agents: r
       <td className="turns-aside">
         {wokenBy == null ? null : (
           <>
-            <bdi>{visible(calledIn(agents, wokenBy.sender))}</bdi>
+            <bdi>{visible(called(wokenBy.sender, agents))}</bdi>
             {wokenBy.messages > 1 ? <span className="quiet"> and {wokenBy.messages - 1} more</span> : null}
           </>
         )}
