@@ -36,7 +36,7 @@ const project = (kind, file) => ({
 
 export default {
   // Says that something hangs, not that the machine is busy. A wait that hangs ends before it: test/support/poll.ts.
-  testTimeout: 300_000,
+  testTimeout: 900_000,
   projects: [
     project('unit', '!(*.slow|*.process|*.container|*.browser).test.ts'),
     project('slow', '*.slow.test.ts'),

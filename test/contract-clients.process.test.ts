@@ -29,7 +29,7 @@ afterAll(async () => {
 
 /** Runs a program to its end. */
 async function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<string> {
-  const signal = AbortSignal.timeout(90_000);
+  const signal = AbortSignal.timeout(300_000);
   const child = spawn(command, args, { cwd: directory, env, signal, stdio: ['ignore', 'pipe', 'pipe'] });
   const closed = once(child, 'close') as Promise<[number | null]>;
   const [out, error, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);

@@ -65,7 +65,8 @@ test('agents of a file of my own get its directories and variables, also when it
   await chmod(join(world.directory, 'reports'), 0o777);
   await writeFile(join(world.directory, 'readings/north.csv'), '212\n');
   const made = await world.run('init', await world.write('survey.yaml', survey));
-  expect(made).toMatchObject({ code: 0, out: expect.stringContaining(`mounts from ${world.directory}.`) });
+  const allowed = `mounts from ${world.directory}, writing to ${join(world.directory, 'reports')}.`;
+  expect(made).toMatchObject({ code: 0, out: expect.stringContaining(allowed) });
 
   const server = world.begin('serve', '--port', '0');
   await eventually('it serves', () => server.out.includes('next: '));

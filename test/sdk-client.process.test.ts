@@ -34,7 +34,7 @@ async function examples(page: string, language: string): Promise<string[]> {
 async function run(name: string, code: string): Promise<string> {
   await writeFile(join(directory, name), code);
   const env = { PATH: process.env['PATH'], SUZUMIO_URL: `${api.url}/`, SUZUMIO_TOKEN: api.adminToken };
-  const options = { cwd: directory, env, timeout: 60_000 };
+  const options = { cwd: directory, env, timeout: 300_000 };
   const { stdout } = await promisify(execFile)(process.execPath, [name], options);
   return stdout;
 }

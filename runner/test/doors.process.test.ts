@@ -113,7 +113,7 @@ describe('a door that is away', () => {
 
   test('for longer than the limits allow ends the runner with 75 and no output', async () => {
     const controllerUrl = `http://127.0.0.1:${await freePort()}`;
-    await place.prepare({ ...script(send), controllerUrl, limits: { timeoutMs: 60_000, doorPatienceMs: 300 } });
+    await place.prepare({ ...script(send), controllerUrl, limits: { timeoutMs: 600_000, doorPatienceMs: 300 } });
     const { code, stderr } = await ended(run());
     expect(stderr).toContain('the door was away for 300 ms: connect ECONNREFUSED');
     expect(code).toBe(75);
@@ -144,7 +144,7 @@ describe('a door that is away', () => {
     await place.prepare({
       ...script(send),
       controllerUrl: 'stdio:',
-      limits: { timeoutMs: 60_000, doorPatienceMs: 200 },
+      limits: { timeoutMs: 600_000, doorPatienceMs: 200 },
     });
     const child = run();
     child.stdin.end();

@@ -149,7 +149,7 @@ describe('the shim', () => {
   test('answers 503 where the door stays away, and leaves with 75 where the command fails of it', async () => {
     await closed(host.server);
     await writeFile(place.socket, 'nobody listens here');
-    await place.prepare({ controllerUrl, limits: { timeoutMs: 60_000, doorPatienceMs: 200 } });
+    await place.prepare({ controllerUrl, limits: { timeoutMs: 600_000, doorPatienceMs: 200 } });
     const { stderr, code } = await ended(
       place.start(
         files.shim,

@@ -12,22 +12,33 @@ const inTheTimeLeft = ['nice', '-n', '10'];
 const neededMib = 3_000;
 const { Format: format, ...afterBuild } = staticChecks;
 
+const computing = 'Other suites';
+const starting = 'Suites that start processes';
+
 /**
- * The kinds of suites that run side by side. `budget` is what a lane takes on two idle processors, in seconds; lanes
- * other than the first mount nothing from where they keep their files, so that may be in memory.
+ * The kinds of suites, and what each begins after. At most one suite more than there are processors runs at a time: what
+ * computes side by side is not done sooner, and each test takes as many times longer. `budget` is what a lane takes on
+ * two idle processors, in seconds; lanes other than that of containers mount nothing from where they keep their files, so
+ * that may be in memory.
  */
 const lanes = [
-  { heading: 'Suites that start containers', kinds: ['container'], workers: processors + 1, budget: 540 },
+  { heading: computing, kinds: ['unit', 'slow'], workers: processors, budget: 240, quiet: true, number: 2 },
   {
-    heading: 'Suites that start processes',
-    kinds: ['process'],
+    heading: 'Suites that start containers',
+    kinds: ['container'],
     workers: processors,
+    budget: 540,
+    after: computing,
+  },
+  {
+    heading: starting,
+    kinds: ['process'],
+    workers: Math.ceil(processors / 2),
     budget: 540,
     quiet: true,
     number: 1,
+    after: computing,
   },
-  { heading: 'Other suites', kinds: ['unit', 'slow'], workers: processors, budget: 300, quiet: true, number: 2 },
-  // In the time that the lane before leaves: a browser keeps both processors busy.
   {
     heading: 'Suites that start a browser',
     kinds: ['browser'],
@@ -35,14 +46,14 @@ const lanes = [
     budget: 180,
     quiet: true,
     number: 3,
-    after: 'Other suites',
+    after: starting,
   },
 ];
 
 /**
  * Everything that holds for a tree: that it can be built, types, dependencies, dead code, format, lint, and every suite.
- * Most suites wait more than they compute: there are more of them at a time than processors. Checks that only compute
- * are done beside them, in the time that they leave. Suites that failed by chance have a second look at the end.
+ * Checks that only compute are done beside the suites, in the time that they leave. Suites that failed by chance have a
+ * second look at the end.
  *
  * @param options.args what Jest gets on its command line, too: then it is started once, and nothing is looked at twice
  * @param options.skip the names of requirements without which this run has to do

@@ -22,7 +22,7 @@ import { casesOf } from './support/campaign.js';
 
 const { FUZZ_SEED = '20261122' } = process.env;
 const huntsAtOnce = 5;
-const boundMs = 240_000;
+const boundMs = 600_000;
 const image = 'suzumio-runner:dev';
 /** Only root may start an engine, and only on Linux. */
 const hasOwnEngine = process.platform === 'linux' && process.getuid?.() === 0;

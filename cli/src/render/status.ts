@@ -3,6 +3,7 @@ import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
+import { afterFailure } from '@suzumio/core/why/after-failure';
 import { attemptOf } from '@suzumio/core/why/words';
 import { paint } from './colors.js';
 import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
@@ -180,7 +181,7 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       if (one)
         return [
           `why ${id} ${one.id}`,
-          others.length === 0 ? `agents retry ${id} ${one.id}` : `retry ${id} --failed`,
+          others.length === 0 ? afterFailure(id, one.id, one.failure?.code) : `retry ${id} --failed`,
           ...why,
         ];
       const tried = agents.find(({ activeTurn }) => activeTurn?.status === 'queued' && activeTurn.failure !== null);

@@ -160,6 +160,9 @@ describe('status', () => {
     const one = renderStatus(project({}), [agent('checker', { state: 'failed' })], style);
     expect(one.lines[0]).toContain('running, waits for a failed agent');
     expect(one.next).toEqual(['why newsroom checker', 'agents retry newsroom checker']);
+    const mismatch = { ...failure, code: 'journal-mismatch' } as const;
+    const contradicted = renderStatus(project({}), [agent('checker', { state: 'failed', failure: mismatch })], style);
+    expect(contradicted.next).toEqual(['why newsroom checker', 'agents reset newsroom checker --redeliver']);
     const two = renderStatus(project({}), [agent('a', { state: 'failed' }), agent('b', { state: 'failed' })], style);
     expect(two.next).toEqual(['why newsroom a', 'retry newsroom --failed']);
   });

@@ -78,7 +78,7 @@ test.each([
       if (stdout.length > 0) await box.run('file.patch', { patch: stdout.toString() });
       expect(await readFile(join(box.workspace, 'f'), 'utf8')).toBe(after);
     }),
-    { numRuns: 100, seed: 1, ...seeds },
+    { numRuns: 40, seed: 1, ...seeds },
   );
 });
 

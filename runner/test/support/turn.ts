@@ -71,7 +71,7 @@ export async function createTurnPlace(): Promise<TurnPlace> {
         runner: { mode: 'mock' },
         tools: ['messages.send', 'artifacts.publish'].map((name) => ({ name, description: name, inputSchema: {} })),
         protocol: 1,
-        limits: { timeoutMs: 60_000, doorPatienceMs: 5_000 },
+        limits: { timeoutMs: 600_000, doorPatienceMs: 5_000 },
         ...overrides,
       };
       await writeFile(join(turnDir, 'input.json'), JSON.stringify(input));

@@ -57,7 +57,7 @@ async function watched(
     disk: { add: () => () => undefined, freeBytes: () => Promise.resolve(1e12), wasShort: false },
     stop,
     canMend,
-    timeoutMs: 60_000,
+    timeoutMs: 600_000,
     limits: {
       lingerMs: 1_000,
       sizeCheckMs: 5,

@@ -31,7 +31,7 @@ export type Campaign = keyof typeof shares;
 
 const total = Object.values(shares).reduce((sum, share) => sum + share, 0);
 /** `npm test` takes the seed from the tree of the commit, so that each commit has cases of its own, and the same again. */
-const { FUZZ_CASES = '10000', FUZZ_SEED = '20261122' } = process.env;
+const { FUZZ_CASES = '5000', FUZZ_SEED = '20261122' } = process.env;
 
 /** How many cases a campaign has in this run: `FUZZ_CASES` is for all campaigns together. */
 export const casesOf = (campaign: Campaign): number => Math.ceil((shares[campaign] * Number(FUZZ_CASES)) / total);

@@ -8,13 +8,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { requireAllowed } from '../../src/attempt/host.js';
 import { Repositories } from '../../src/git/repositories.js';
+import { mountable } from '../../../../test/support/mountable.js';
 import { TestRepository } from '../support/repository.js';
 
 const bounds = { maxBytes: 64 * 1024 ** 2, maxFileBytes: 16 * 1024 ** 2, maxEntries: 1_000 };
@@ -28,7 +28,7 @@ let policyFile: string;
 let clones = 0;
 
 beforeEach(() => {
-  base = realpathSync(mkdtempSync(join(tmpdir(), 'suzumio-git-')));
+  base = realpathSync(mkdtempSync(join(mountable, 'suzumio-git-')));
   shared = join(base, 'shared');
   source = join(shared, 'tides');
   secret = join(base, 'secret');
@@ -54,7 +54,7 @@ interface Worker {
 function workerWith(policyText: string, writable: () => string[] = () => []): Worker {
   writeFileSync(policyFile, `backends: [docker, process]\n${policyText}`);
   const policy = loadPolicy(policyFile);
-  const repositories = new Repositories({ directory: join(base, 'worker/git'), bounds, cloneMs: 30_000 });
+  const repositories = new Repositories({ directory: join(base, 'worker/git'), bounds, cloneMs: 300_000 });
   const host = { policyOf: () => policy, mountable: () => hostPaths([], { mounting: true, writable }) };
   const allow = (git: string) =>
     requireAllowed(host, of, {

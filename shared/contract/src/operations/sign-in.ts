@@ -10,7 +10,7 @@ export const createSignInLinkRequest = request({
   path: z
     .string()
     .max(maxPathChars)
-    .regex(/^\/(?![/\\])[\x21-\x7e]*$/, { error: 'expected the path of a page, such as /p/newsroom' })
+    .regex(/^\/([!-.0-[\]-~][!-~]*)?$/, { error: 'expected the path of a page, such as /p/newsroom' })
     .optional()
     .describe('The page that the link leads to, such as `/p/newsroom`; without it the first one.'),
 });

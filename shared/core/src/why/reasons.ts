@@ -3,6 +3,7 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { WhyAnswer, WhyCode, WhyReason } from '@suzumio/contract/model/why';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../budgets/day-budget.js';
+import { afterFailure } from './after-failure.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
 import { attemptOf, moment, plural, span } from './words.js';
@@ -145,13 +146,7 @@ function agentFailed({ project, agent }: StateFacts): StateReason {
   const { failure } = agent;
   const how =
     failure === null ? '' : ` in turn ${failure.turnNumber}${attemptOf(failure)}: ${failure.code}: ${failure.message}`;
-  const wanting = { 'budget-reached': `budget ${project.id}`, 'quota-exceeded': `usage ${project.id}` };
-  const next =
-    failure !== null && Object.hasOwn(wanting, failure.code)
-      ? wanting[failure.code as keyof typeof wanting]
-      : failure?.code === 'journal-mismatch'
-        ? `agents reset ${project.id} ${agent.id} --redeliver`
-        : `agents retry ${project.id} ${agent.id}`;
+  const next = afterFailure(project.id, agent.id, failure?.code);
   return { code: 'agent-failed', sentence: `It failed${how}`, next };
 }
 
