@@ -1,5 +1,5 @@
 /** The command that leads on after an agent's turn has failed with a code, without the name of the program. */
-export function afterFailure(project: string, agent: string, code: string | undefined): string {
+export function afterFailure(project: string, agent: string, code = ''): string {
   switch (code) {
     case 'budget-reached':
       return `budget ${project}`;

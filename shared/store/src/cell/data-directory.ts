@@ -100,7 +100,8 @@ export class DataDirectory {
     try {
       mkdirSync(this.projectsDir, { recursive: true, mode: 0o700 });
     } catch (error) {
-      if (existsSync(this.root) && (error as NodeJS.ErrnoException).code === 'EACCES') throw this.unreadable(error as Error);
+      if (existsSync(this.root) && (error as NodeJS.ErrnoException).code === 'EACCES')
+        throw this.unreadable(error as Error);
       throw new SuzumioError(
         'data-dir-invalid',
         `The data directory ${this.root} cannot be made: ${(error as Error).message}. Set SUZUMIO_ROOT to a directory that you may write.`,
