@@ -23,10 +23,12 @@ export interface SmallDisk {
   close(): Promise<void>;
 }
 
-export async function smallDisk(sizeBytes: number): Promise<SmallDisk> {
+/** @param files how many files, directories and links it has room for; by default, as many as its bytes allow */
+export async function smallDisk(sizeBytes: number, files?: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'suzumio-disk-'));
   const owner = `uid=${String(process.getuid?.() ?? 0)},gid=${String(process.getgid?.() ?? 0)}`;
-  await asRoot('mount', '-t', 'tmpfs', '-o', `size=${String(sizeBytes)},${owner}`, 'tmpfs', path);
+  const room = `size=${String(sizeBytes)}${files === undefined ? '' : `,nr_inodes=${String(files)}`}`;
+  await asRoot('mount', '-t', 'tmpfs', '-o', `${room},${owner}`, 'tmpfs', path);
   const ballast = join(path, 'ballast');
   return {
     path,

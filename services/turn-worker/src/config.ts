@@ -42,7 +42,7 @@ export const workerLimits = z.strictObject({
   cloneMs: ms.default(600_000),
   maxOutputBytes: bytes.max(maxOutputBytes).default(maxOutputBytes),
   maxLogBytes: bytes.max(maxLogBytes).default(maxLogBytes),
-  /** Free bytes of the worker's disk below which no attempt begins; below half of them, running attempts are ended. */
+  /** Free bytes of the worker's disk below which no attempt begins, and files; below half, running attempts are ended. */
   minFreeBytes: z
     .int()
     .nonnegative()

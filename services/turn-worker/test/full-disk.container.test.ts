@@ -26,7 +26,7 @@ let disk: SmallDisk;
 let world: World;
 
 beforeEach(async () => {
-  disk = await smallDisk(160 * mib);
+  disk = await smallDisk(160 * mib, 6_000);
   world = await World.open({
     settings: { workerDir: `${disk.path}/w` },
     limits: { sizeCheckMs: 100, minFreeBytes: 64 * mib },
@@ -78,6 +78,15 @@ test('turns within their bounds that fill it together: the one that takes most e
   await disk.empty();
   await letEnd('small');
   expect((await ended(small)).completed?.output.text).toBe('fine');
+});
+
+test('where there is room for no more files, the turn that has made most ends, at no cost, and the others go on', async () => {
+  const large = await give('large', `write(fs.openSync('/workspace/x', 'w'), 40); ${waits}`);
+  await hasWritten('large', 40 * mib);
+  const many = await give('many', `for (let i = 0; i < 4_500; i++) fs.writeFileSync('/workspace/' + i, ''); ${waits}`);
+  expect((await ended(many)).failed?.failure.code).toBe('disk-full');
+  await letEnd('large');
+  expect((await ended(large)).completed?.output.text).toBe('fine');
 });
 
 test('while there is little left no turn is claimed', async () => {

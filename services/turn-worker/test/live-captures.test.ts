@@ -96,7 +96,9 @@ describe('a capture while the turn runs', () => {
 
   test.each([
     ['has no room in a quota', { client: { putContent: refusal(403, 'quota-exceeded') } }, 'quota-exceeded'],
-    ['has no room on the disk', { client: { putContent: refusal(507, 'disk-reserve') } }, 'worker-lost'],
+    ['is refused room that the disk keeps free', { client: { putContent: refusal(507, 'disk-reserve') } }, 'disk-full'],
+    ['meets a disk that is full', { client: { putContent: refusal(507, 'disk-full') } }, 'disk-full'],
+    ['is refused for another reason', { client: { putContent: refusal(400, 'invalid-request') } }, 'worker-lost'],
   ])('stops the attempt, with the reason, when it %s', async (_what, broken, code) => {
     const { captures, stop, committed, metrics } = capturesOf(broken);
     await expect(captures.capture(['0.0'])).rejects.toThrow();

@@ -5,3 +5,8 @@ const blockBytes = 4_096;
 export function inBlocks(sizeBytes: number): number {
   return Math.max(1, Math.ceil(sizeBytes / blockBytes)) * blockBytes;
 }
+
+/** How many files can be made where so many bytes are kept free: as many as ext4 makes room for by default. */
+export function filesFor(reserveBytes: number): number {
+  return Math.floor(reserveBytes / (16 * 1024));
+}

@@ -16,8 +16,8 @@ export type Kept = { snapshot: string | null; lacks: Lacking } | { unsaved: NonN
 /** What a workspace has and its snapshot has not. */
 export type Lacking = Pick<AttemptStats, 'leftOut' | 'ignoredFiles'>;
 
-/** The ToolHost's refusals for lack of room. */
-const noRoom = ['quota-exceeded', 'disk-reserve', 'disk-full'];
+/** Whether the ToolHost has refused something for lack of room. */
+export const isOfRoom = (code: string): boolean => ['quota-exceeded', 'disk-reserve', 'disk-full'].includes(code);
 
 /** How content requests are retried while the ToolHost does not answer. */
 export const contentRetry = (stop: StopSwitch) => ({
@@ -68,7 +68,7 @@ export async function captureSnapshot(
     return { snapshot: id, lacks };
   } catch (error) {
     // The turn counts even if its files cannot be stored.
-    if (!(error instanceof HttpRefusal) || !noRoom.includes(error.code)) throw error;
+    if (!(error instanceof HttpRefusal) || !isOfRoom(error.code)) throw error;
     logger.warn({ code: error.code }, 'the workspace of a finished turn could not be stored');
     return { unsaved: { code: error.code, message: error.message.slice(0, 2000) } };
   }

@@ -1,19 +1,19 @@
 import { type AttemptStats, maxNamedSteps } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import type { Failure } from '@suzumio/protocol/failure-codes';
+import { type Failure, maxFailureChars } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { maxUncapturedChars } from '@suzumio/protocol/model-chat';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { StepJournal } from '../door/sandbox-steps.js';
-import { AttemptFailure, failureOf } from '../engine/attempt-failure.js';
+import { failureOf } from '../engine/attempt-failure.js';
 import type { Sandbox } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { upload } from '../workspace/content-exchange.js';
 import type { Content } from '../workspace/read-file.js';
 import { WorkspaceTooLarge, WorkspaceUnreadable } from '../workspace/workspace-errors.js';
 import type { Workspace } from '../workspace/workspaces.js';
-import { contentRetry } from './agent-workspace.js';
+import { contentRetry, isOfRoom } from './agent-workspace.js';
 import type { StopSwitch } from './stop-switch.js';
 import type { AttemptMetrics } from './worker-context.js';
 
@@ -108,7 +108,7 @@ export class LiveCaptures implements StepJournal {
         throw error;
       }
       logger.warn({ err: error }, 'a workspace could not be captured; the attempt is stopped');
-      this.#failure = failureOf(explained(error), true);
+      this.#failure = failureOfCapture(error);
       stop.stop('capture-failed');
       throw error;
     }
@@ -134,7 +134,9 @@ export class LiveCaptures implements StepJournal {
   }
 }
 
-function explained(error: unknown): unknown {
-  if (!(error instanceof HttpRefusal) || error.code !== 'quota-exceeded') return error;
-  return new AttemptFailure('quota-exceeded', `The workspace could not be captured: ${error.message}`);
+/** A lack of room is a quota's, or the cell's disk's: then the attempt is not counted, and goes on when there is room. */
+function failureOfCapture(error: unknown): Failure {
+  if (!(error instanceof HttpRefusal) || !isOfRoom(error.code)) return failureOf(error, true);
+  const code = error.code === 'quota-exceeded' ? error.code : 'disk-full';
+  return { code, message: `The workspace could not be captured: ${error.message}`.slice(0, maxFailureChars) };
 }

@@ -1,10 +1,11 @@
 import { statfs } from 'node:fs/promises';
+import { filesFor } from '@suzumio/protocol/disk-blocks';
 import type { TreeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 
 export interface WorkerDiskOptions {
   path: string;
-  /** Free bytes below which no attempt begins; below half of them, running attempts are ended. */
+  /** Free bytes below which no attempt begins, and their share of files; below half, running attempts are ended. */
   minFreeBytes: number;
   /** Called while so little is left that attempts are ended. */
   onShort: () => void;
@@ -46,15 +47,16 @@ export class WorkerDisk {
 
   /** Bytes that may still be written. */
   async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.options.path);
-    return bavail * bsize;
+    return (await this.#free()).bytes;
   }
 
   /** @throws AttemptFailure `disk-full` where there is no room for another attempt */
   async requireRoom(): Promise<void> {
     const { path, minFreeBytes } = this.options;
-    if ((await this.freeBytes()) >= minFreeBytes) return;
-    throw new AttemptFailure('disk-full', `The disk of ${path} has less than ${minFreeBytes} bytes left.`);
+    const short = await this.#shortOf(minFreeBytes);
+    if (!short) return;
+    const least = short === 'bytes' ? `${minFreeBytes} bytes` : `room for ${filesFor(minFreeBytes)} files`;
+    throw new AttemptFailure('disk-full', `The disk of ${path} has less than ${least} left.`);
   }
 
   /** Registers an attempt as one that may be ended, until the returned function is called. */
@@ -83,16 +85,18 @@ export class WorkerDisk {
   }
 
   async #look(): Promise<void> {
-    if (!(await this.#isShort())) return;
+    if (!(await this.#shortForTurns())) return;
     this.#shortAt = this.options.now();
     this.options.onShort();
     if (this.#ending.size > 0) return;
     const sizes = await this.#measure();
     const beyond = sizes.filter((size) => size.beyond !== undefined);
     if (beyond.length > 0) for (const { user, beyond: why } of beyond) this.#end(user, why);
-    else if (await this.#isShort()) {
-      const [most] = sizes.sort((a, b) => b.bytes - a.bytes);
-      if (most) this.#end(most.user, undefined);
+    else {
+      const short = await this.#shortForTurns();
+      const takes = ({ bytes, entries }: TreeSize) => (short === 'files' ? entries : bytes);
+      const [most] = sizes.sort((a, b) => takes(b) - takes(a));
+      if (short && most) this.#end(most.user, undefined);
     }
   }
 
@@ -112,7 +116,20 @@ export class WorkerDisk {
     user.end(beyond);
   }
 
-  async #isShort(): Promise<boolean> {
-    return (await this.freeBytes()) < this.options.minFreeBytes / 2;
+  /** What running attempts leave too little of. */
+  #shortForTurns(): Promise<'bytes' | 'files' | undefined> {
+    return this.#shortOf(this.options.minFreeBytes / 2);
+  }
+
+  async #shortOf(reserveBytes: number): Promise<'bytes' | 'files' | undefined> {
+    const { bytes, files } = await this.#free();
+    if (bytes < reserveBytes) return 'bytes';
+    return files < filesFor(reserveBytes) ? 'files' : undefined;
+  }
+
+  async #free(): Promise<{ bytes: number; files: number }> {
+    const { bavail, bsize, files, ffree } = await statfs(this.options.path);
+    // File systems that make inodes as they need them say that they have none.
+    return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
   }
 }

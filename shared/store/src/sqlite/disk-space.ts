@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { filesFor } from '@suzumio/protocol/disk-blocks';
 import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '@suzumio/contract/model/storage';
 
 /** What may still be written to a file system. */
@@ -14,9 +15,6 @@ export function freeSpaceAt(path: string): FreeSpace {
   const { bavail, bsize, files, ffree } = statfsSync(path);
   return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
 }
-
-/** A reserve keeps one file free for so many bytes: as many as ext4 makes room for. */
-const bytesPerFile = 16 * 1024;
 
 /**
  * The disk of a data directory. The largest uses stop first, which leaves room for people's mail, and at last for
@@ -64,7 +62,7 @@ export class DiskSpace {
   }
 
   #reserveFiles(use: DiskUse): number {
-    return Math.floor(this.limits.reserve[use] / bytesPerFile);
+    return filesFor(this.limits.reserve[use]);
   }
 }
 
