@@ -29,7 +29,7 @@ await main(async () => {
   for (const name of services) await writePackage(`${context}/${name}`, `services/${name}/package.json`);
   for (const name of services) await requireThreads(`${context}/${name}/dist`);
   await copySqlite();
-  await cp('deploy/healthcheck.mjs', `${context}/common/healthcheck.mjs`);
+  await cp('deploy/healthcheck.sh', `${context}/common/healthcheck.sh`);
   await cp('web/dist', `${context}/api/web`, { recursive: true });
   await cp('runner/dist/bundle', `${context}/turn-worker/runner`, { recursive: true });
   await cp('runner/dist/shim.mjs', `${context}/turn-worker/runner/shim.mjs`);

@@ -11,7 +11,7 @@ import { engineMissing, keepSetting, makePlaces, stackSettings, startedWith } fr
 import { readOptions } from './lib/options.mjs';
 import { main, step } from './lib/steps.mjs';
 
-const healthyWithinMs = 120_000;
+const healthyWithinMs = 300_000;
 
 const usage = `usage: npm run stack [-- --offline | --registry | --no-build] [--metrics] [--scale turn-worker=N] [--settings FILE]
        npm run stack -- status | logs [SERVICE…] [--follow] | env | down [--volumes]`;

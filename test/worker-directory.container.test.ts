@@ -49,7 +49,7 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('do
       (await finished('docker', ['logs', worker])).out.includes(what),
     );
   const healthy = async () =>
-    (await finished('docker', ['exec', worker, 'node', '/opt/suzumio/healthcheck.mjs'])).code === 0;
+    (await finished('docker', ['exec', worker, 'bash', '/opt/suzumio/healthcheck.sh'])).code === 0;
 
   test('takes turns where it has the directory under its own path', async () => {
     await start(join(directory, 'worker'), join(directory, 'worker'));

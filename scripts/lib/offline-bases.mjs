@@ -24,13 +24,17 @@ const sciencePackages = [
  * some programs or whole packages of Debian, and the libraries that they are linked with.
  */
 export const offlineBases = {
-  node: base('suzumio-base-node:offline', { '/usr/local/bin/node': async () => projectNode }),
+  node: base('suzumio-base-node:offline', {
+    '/usr/local/bin/node': async () => projectNode,
+    '/bin/bash': () => command('bash', 'bash'),
+  }),
   runner: base(
     'suzumio-base-runner:offline',
     { '/usr/local/bin/node': async () => projectNode },
     'bash ca-certificates coreutils curl git jq patch ripgrep'.split(' ').concat(pythonPackages),
   ),
   worker: base('suzumio-base-worker:offline', { '/usr/local/bin/node': async () => projectNode }, [
+    'bash',
     'ca-certificates',
     'git',
   ]),

@@ -41,6 +41,8 @@ export interface StackOptions {
   policy?: Readonly<Record<string, unknown>>;
   leaseMs?: number;
   sweepMs?: number;
+  /** Where the cell's data is, if not with the rest: a directory that exists. */
+  data?: string;
   /** More variables for every service. */
   environment?: Readonly<Record<string, string>>;
   /** More arguments for the Node that runs each service. */
@@ -71,11 +73,11 @@ export interface Stack {
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
   const root = await mkdtemp(join(tmpdir(), 'suzumio-stack-'));
-  const data = join(root, 'data');
+  const data = options.data ?? join(root, 'data');
   const cell = `test-${randomBytes(4).toString('hex')}`;
   const logFile = join(root, 'services.log');
   const policyFile = join(root, 'policy.yaml');
-  await mkdir(data);
+  await mkdir(data, { recursive: true });
   await writeFile(
     policyFile,
     JSON.stringify({ images: ['**'], backends: options.backends ?? ['docker'], ...options.policy }),
