@@ -40,7 +40,7 @@ backend:
         when: { priority: P0 }
         steps:
           - tool: shell.exec
-            input: { command: "git fetch -q shared && git diff --stat HEAD shared/suzumio/{{agent.id}} && sort log | uniq -d && git status --short && wc -l < log" }
+            input: { command: "git fetch -q shared && git diff --stat HEAD shared/suzumio/{{agent.id}} && sort log | uniq -d && git status --short --untracked-files=no && wc -l < log" }
           - tool: messages.send
             input: { recipient: user, body: "Found: {{steps.0.output}}" }
       - agent: writer
@@ -142,7 +142,7 @@ test('it comes to its end without help, and every message has taken effect once'
   const found = database.all<{ body: string }>(`SELECT body FROM ${answers} AND body LIKE 'Found:%'`);
   // The shared branch is what the workspace has committed; no line is there twice, and nothing is left uncommitted.
   expect(found.map(({ body }) => body)).toEqual(
-    agents.map(() => expect.stringMatching(/^Found: \[exit code 0, .*\]\s+\d+\s*$/)),
+    agents.map(() => expect.stringMatching(/^Found: \[exit code 0, .*\]\s+\[stdout\]\s+\d+\s*$/)),
   );
 
   await Promise.all(

@@ -25,7 +25,7 @@ export const shares = {
   captures: 2_700,
   'live captures': 1_600,
   'resumed turns': 65,
-  disturbances: 200,
+  disturbances: 60,
   'killed hunts': 25,
 } as const;
 export type Campaign = keyof typeof shares;
