@@ -16,8 +16,8 @@ const computing = 'Other suites';
 const starting = 'Suites that start processes';
 
 /**
- * The kinds of suites, and what each begins after. At most one suite more than there are processors runs at a time: what
- * computes side by side is not done sooner, and each test takes as many times longer. `budget` is what a lane takes on
+ * The kinds of suites, and what each begins after. At most twice as many suites run at a time as there are processors:
+ * what computes side by side is not done sooner, and each test takes as many times longer. `budget` is what a lane takes on
  * two idle processors, in seconds; lanes other than that of containers mount nothing from where they keep their files, so
  * that may be in memory.
  */
@@ -33,7 +33,7 @@ const lanes = [
   {
     heading: starting,
     kinds: ['process'],
-    workers: Math.ceil(processors / 2),
+    workers: processors,
     budget: 540,
     quiet: true,
     number: 1,
