@@ -12,7 +12,7 @@ import { useNarrow } from '../../../parts/use-narrow.js';
 import { called } from '../places.js';
 import { Changes } from './changes.js';
 import { Attempts, Log, Prompt, TurnMail, Usage } from './panes.js';
-import { Steps } from './steps.js';
+import { Steps } from './steps/steps.js';
 import { useTurn, useTurnMail } from './use-turn.js';
 
 /** One turn: what it was asked, what it did, step by step, and how it ended. */
