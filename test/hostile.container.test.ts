@@ -50,9 +50,9 @@ describe('a runner that does what it likes', () => {
     truncated: { code: 'output-invalid', sentence: /not JSON, or was cut off/ },
     silent: { code: 'output-missing', sentence: /without leaving an output\.json/ },
     flooding: { code: 'non-zero-exit', sentence: /exit code 3.*the last words/s },
-    forking: { code: 'time-limit', sentence: /limit of 12000 ms/ },
+    forking: { code: 'time-limit', sentence: /limit of 60000 ms/ },
     greedy: { code: 'out-of-memory', sentence: /134217728 bytes of memory/ },
-    deaf: { code: 'time-limit', sentence: /limit of 12000 ms/ },
+    deaf: { code: 'time-limit', sentence: /limit of 60000 ms/ },
   };
   const agents = [...Object.keys(failures), 'curious', 'decent'];
   const mail = new Map<string, string>();
@@ -66,7 +66,7 @@ describe('a runner that does what it likes', () => {
     const file = `
 name: ${project}
 task: Misbehave.
-turn: { timeout: 12s }
+turn: { timeout: 60s }
 backend:
   image: ${image}
   docker: { keep: never, memory: 128m, pids: 48 }

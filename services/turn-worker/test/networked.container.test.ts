@@ -282,7 +282,7 @@ describe('another network', () => {
       agent: 'named',
       program: 'setInterval(() => {}, 1000)',
       sandbox: { network },
-      timeoutMs: 1_500,
+      timeoutMs: 10_000,
     });
     const { HostConfig: host, NetworkSettings: settings } = await docker
       .getContainer(await world.containerOf(turn))
