@@ -1,4 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
+import { freeSpaceOf } from '@suzumio/protocol/disk-blocks';
 import { nearestExisting } from '@suzumio/runtime/disk/files';
 import { installation } from '../serving/installation.js';
 import { duration, size } from '../render/format.js';
@@ -31,13 +32,12 @@ const leastFreeFiles = 1_000;
 /** The disk that the data directory is on, or will be. */
 export function checkDisk(root: string): Finding {
   const place = nearestExisting(root);
-  const { bavail, bsize, blocks, ffree, files } = statfsSync(place);
-  const freeBytes = bavail * bsize;
-  const room = `${size(freeBytes)} of ${size(blocks * bsize)} free for ${root}`;
+  const told = statfsSync(place);
+  const free = freeSpaceOf(told);
+  const room = `${size(free.bytes)} of ${size(told.blocks * told.bsize)} free for ${root}`;
   const remedy = 'make room there, or set SUZUMIO_ROOT to a directory on a larger disk';
-  if (freeBytes < leastFreeBytes) return broken('disk', `${room}; ${size(leastFreeBytes)} are needed`, remedy);
-  // File systems that make inodes as they need them say that they have none.
-  if (files > 0 && ffree < leastFreeFiles) return broken('disk', `${room}, but only ${ffree} more files`, remedy);
+  if (free.bytes < leastFreeBytes) return broken('disk', `${room}; ${size(leastFreeBytes)} are needed`, remedy);
+  if (free.files < leastFreeFiles) return broken('disk', `${room}, but only ${free.files} more files`, remedy);
   return ok('disk', room);
 }
 

@@ -7,7 +7,7 @@ import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import { Cell } from '@suzumio/store/cell/cell';
 import type { StoreContext } from '@suzumio/store/sqlite/context';
-import type { FreeSpace } from '@suzumio/store/sqlite/disk-space';
+import type { FreeSpace } from '@suzumio/protocol/disk-blocks';
 import { apiApp } from './app.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { EventHub } from './events/event-hub.js';

@@ -10,3 +10,15 @@ export function inBlocks(sizeBytes: number): number {
 export function filesFor(reserveBytes: number): number {
   return Math.floor(reserveBytes / (16 * 1024));
 }
+
+/** What may still be written to a file system. */
+export interface FreeSpace {
+  bytes: number;
+  /** How many files; infinite where their number has no bound of its own. */
+  files: number;
+}
+
+/** The room that `statfs` tells of. File systems that make inodes as they need them say that they have none. */
+export function freeSpaceOf(told: { bavail: number; bsize: number; files: number; ffree: number }): FreeSpace {
+  return { bytes: told.bavail * told.bsize, files: told.files === 0 ? Infinity : told.ffree };
+}

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { filesFor } from '@suzumio/protocol/disk-blocks';
+import { filesFor, freeSpaceOf } from '@suzumio/protocol/disk-blocks';
 import type { TreeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 
@@ -47,7 +47,7 @@ export class WorkerDisk {
 
   /** Bytes that may still be written. */
   async freeBytes(): Promise<number> {
-    return (await this.#free()).bytes;
+    return freeSpaceOf(await statfs(this.options.path)).bytes;
   }
 
   /** @throws AttemptFailure `disk-full` where there is no room for another attempt */
@@ -122,14 +122,8 @@ export class WorkerDisk {
   }
 
   async #shortOf(reserveBytes: number): Promise<'bytes' | 'files' | undefined> {
-    const { bytes, files } = await this.#free();
+    const { bytes, files } = freeSpaceOf(await statfs(this.options.path));
     if (bytes < reserveBytes) return 'bytes';
     return files < filesFor(reserveBytes) ? 'files' : undefined;
-  }
-
-  async #free(): Promise<{ bytes: number; files: number }> {
-    const { bavail, bsize, files, ffree } = await statfs(this.options.path);
-    // File systems that make inodes as they need them say that they have none.
-    return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
   }
 }

@@ -7,6 +7,7 @@ import { noQuery, request } from './request.js';
 const maxPathChars = 500;
 
 export const createSignInLinkRequest = request({
+  // Two slashes, or one of each kind, begin an address of another host.
   path: z
     .string()
     .max(maxPathChars)

@@ -14,7 +14,8 @@ import {
   discardDeleted,
   finishDeletions,
 } from './delete-project.js';
-import { DiskSpace, type FreeSpace } from '../sqlite/disk-space.js';
+import type { FreeSpace } from '@suzumio/protocol/disk-blocks';
+import { DiskSpace } from '../sqlite/disk-space.js';
 import { placeOf } from '../projects/file-place.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
 import type { NewEntry } from './project-index.js';

@@ -1,19 +1,11 @@
 import { statfsSync } from 'node:fs';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { filesFor } from '@suzumio/protocol/disk-blocks';
+import { filesFor, type FreeSpace, freeSpaceOf } from '@suzumio/protocol/disk-blocks';
 import { bytesInWords, defaultStorageLimits, type DiskUse, type StorageLimits } from '@suzumio/contract/model/storage';
-
-/** What may still be written to a file system. */
-export interface FreeSpace {
-  bytes: number;
-  /** How many files; infinite where their number has no bound of its own. */
-  files: number;
-}
 
 /** The room of the file system that a path is on. */
 export function freeSpaceAt(path: string): FreeSpace {
-  const { bavail, bsize, files, ffree } = statfsSync(path);
-  return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
+  return freeSpaceOf(statfsSync(path));
 }
 
 /**
