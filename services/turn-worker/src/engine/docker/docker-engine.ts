@@ -15,22 +15,12 @@ import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables, homePath } from './environment-variables.js';
-import {
-  agentFilter,
-  agentOf,
-  isLater,
-  keepForLabel,
-  mayRun,
-  projectOf,
-  runnerEntrypoint,
-  toolpacksIn,
-  turnLabels,
-  workerLabel,
-} from './labels.js';
+import { agentFilter, isLater, runnerEntrypoint, toolpacksIn, turnLabels, workerLabel } from './labels.js';
 import { probeEngine } from './probe.js';
 import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
+import { TurnContainers } from './turn-containers.js';
 import { unlinkedBytes } from './unlinked-bytes.js';
 
 export interface DockerEngineOptions {
@@ -57,9 +47,6 @@ const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
 const closePatienceMs = 10_000;
 
-/** How many ended containers of one agent are kept for inspection: repeated failures must not fill the disk. */
-const keptPerAgent = 3;
-
 /** Turns in containers of a Docker engine. */
 export class DockerEngine implements TurnEngine {
   #name = 'docker';
@@ -68,8 +55,7 @@ export class DockerEngine implements TurnEngine {
   /** A client without a timeout, for streams that may be silent for long. */
   readonly #streams: Docker;
   readonly #ends: ContainerEnds;
-  readonly #live = new Set<string>();
-  readonly #background = new Set<Promise<void>>();
+  readonly #containers: TurnContainers;
   #opened = false;
   #door: 'socket' | 'stdio' | undefined;
 
@@ -79,6 +65,7 @@ export class DockerEngine implements TurnEngine {
     this.#docker = new Docker({ ...where, timeout: callTimeoutMs });
     this.#streams = new Docker(where);
     this.#ends = new ContainerEnds({ docker: this.#streams, label: workerLabel(worker), logger, onLost: onSuspect });
+    this.#containers = new TurnContainers({ docker: this.#docker, worker, startWithinMs: callTimeoutMs, logger });
     this.#door = door === 'auto' ? undefined : door;
   }
 
@@ -109,7 +96,7 @@ export class DockerEngine implements TurnEngine {
 
   async evict(place: AttemptPlace): Promise<boolean> {
     const isOver = (labels: ContainerInfo['Labels']) => isLater(labels, place);
-    return (await this.#removeAll(agentFilter(place), isOver)) === 0;
+    return (await this.#containers.removeRunning(agentFilter(place), isOver)) === 0;
   }
 
   async prepare(limits: SandboxLimits): Promise<PreparedSandbox> {
@@ -140,27 +127,15 @@ export class DockerEngine implements TurnEngine {
   }
 
   async kept(): Promise<ProjectRef[]> {
-    return (await this.#notRunning()).flatMap(({ Labels: labels }) => projectOf(labels) ?? []);
+    return this.#containers.kept();
   }
 
   async sweep(isGone: (project: ProjectRef) => boolean): Promise<void> {
-    const newest = new Map<string, number>();
-    const ended = (await this.#notRunning()).sort((a, b) => b.Created - a.Created);
-    for (const { Id: id, Labels: labels } of ended) {
-      const container = this.#docker.getContainer(id);
-      const overSince = await this.#overSince(container);
-      if (overSince === undefined || this.#live.has(id)) continue;
-      const project = projectOf(labels);
-      const agent = agentOf(labels);
-      const newer = newest.get(agent) ?? 0;
-      const isOfUse = newer < keptPerAgent && Date.now() - overSince < Number(labels[keepForLabel] ?? 0);
-      if (isOfUse) newest.set(agent, newer + 1);
-      if (!isOfUse || (project && isGone(project))) await this.#remove(container);
-    }
+    await this.#containers.sweep(isGone);
   }
 
   async close(): Promise<void> {
-    await Promise.race([Promise.all(this.#background), sleep(closePatienceMs, undefined, { ref: false })]);
+    await Promise.race([this.#containers.settled(), sleep(closePatienceMs, undefined, { ref: false })]);
     if (this.#opened) await this.#ends.close();
   }
 
@@ -170,18 +145,12 @@ export class DockerEngine implements TurnEngine {
       const { ID: id, DockerRootDir: state } = (await this.#docker.info()) as { ID: string; DockerRootDir?: string };
       this.#name = `docker:${id}`.slice(0, 100);
       this.#stateDirectories = state === undefined ? [] : [state];
-      await this.#removeAll([workerLabel(this.options.worker)]);
+      await this.#containers.removeRunning([workerLabel(this.options.worker)]);
       await this.#ends.open();
     } catch (error) {
       throw engineFailure(error, 'be asked for its containers');
     }
     this.#opened = true;
-  }
-
-  /** This worker's containers that have ended or not started. */
-  async #notRunning(): Promise<ContainerInfo[]> {
-    const filters = { label: [workerLabel(this.options.worker)], status: ['exited', 'dead', 'created'] };
-    return this.#docker.listContainers({ all: true, filters });
   }
 
   async #image(name: string): Promise<ImageInspectInfo> {
@@ -226,7 +195,7 @@ export class DockerEngine implements TurnEngine {
         }),
       );
       const created = container;
-      this.#live.add(created.id);
+      this.#containers.begin(created.id);
       const { end, disturbed, forget } = this.#ends.of(created.id);
       stopWaiting = forget;
       const log = new LogTail(maxLogBytes);
@@ -254,13 +223,13 @@ export class DockerEngine implements TurnEngine {
         wrapped: entrypoint !== undefined,
         release: (outcome) => {
           forget();
-          this.#release(created, limits, outcome);
+          this.#containers.release(created, limits, outcome);
         },
       });
     } catch (error) {
       stopWaiting?.();
       await attachment?.close();
-      if (container) this.#release(container, { ...limits, keep: 'never' }, 'failed');
+      if (container) this.#containers.release(container, { keep: 'never' }, 'failed');
       throw engineFailure(error, 'start the container');
     }
   }
@@ -285,64 +254,6 @@ export class DockerEngine implements TurnEngine {
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
       ...start.mounts.map(({ source, target, readonly }) => ({ source, target, writable: !readonly })),
     ];
-  }
-
-  #release(container: Container, { keep }: Pick<SandboxLimits, 'keep'>, outcome: 'completed' | 'failed'): void {
-    this.#live.delete(container.id);
-    if (keep === 'always' || (keep === 'failed' && outcome === 'failed')) return;
-    const removal = this.#remove(container)
-      .catch((error: unknown) =>
-        this.options.logger.warn(
-          { err: error, container: container.id },
-          'a container could not be removed; the sweep will try again',
-        ),
-      )
-      .finally(() => this.#background.delete(removal));
-    this.#background.add(removal);
-  }
-
-  /** Removes running containers with these labels, and returns how many were spared. */
-  async #removeAll(
-    labels: string[],
-    isSpared: (labels: ContainerInfo['Labels']) => boolean = () => false,
-  ): Promise<number> {
-    try {
-      const filters = { label: labels, status: mayRun };
-      const found = await this.#docker.listContainers({ all: true, filters });
-      const toGo = found.filter(({ Labels: its }) => !isSpared(its));
-      await Promise.all(toGo.map(({ Id: id }) => this.#remove(this.#docker.getContainer(id))));
-      return found.length - toGo.length;
-    } catch (error) {
-      throw engineFailure(error, 'remove older containers');
-    }
-  }
-
-  /** Since when a container is obsolete; undefined while it may be in use, or where it is gone. */
-  async #overSince(container: Container): Promise<number | undefined> {
-    try {
-      const { State: state, Created: created } = await container.inspect();
-      // A created container may be about to start: its creator has this long to start it.
-      if (state.Status === 'created') return Date.parse(created) + callTimeoutMs;
-      if (mayRun.includes(state.Status)) return undefined;
-      return Math.max(Date.parse(state.FinishedAt), Date.parse(created));
-    } catch (error) {
-      if (statusOf(error) === 404) return undefined;
-      throw error;
-    }
-  }
-
-  /** Removes a container, killing it if it runs. */
-  async #remove(container: Container): Promise<void> {
-    try {
-      await container.remove({ force: true, v: true });
-    } catch (error) {
-      if (statusOf(error) === 404) return;
-      // Another request is removing it.
-      if (statusOf(error) !== 409) throw error;
-      await container.wait({ condition: 'removed' }).catch((gone: unknown) => {
-        if (statusOf(gone) !== 404) throw gone;
-      });
-    }
   }
 }
 
