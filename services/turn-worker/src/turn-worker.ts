@@ -19,7 +19,7 @@ import { GoneProjects } from './gone-projects.js';
 import { Presence } from './presence.js';
 import { Readiness } from './readiness.js';
 import { openFreeSubdirectory, openWorkerDirectory, type WorkerDirectory } from './worker-directory.js';
-import { boundsOf } from './workspace/capture.js';
+import { boundsOf } from './workspace/workspace-bounds.js';
 import { WorkspaceThreads } from './workspace/workspace-threads.js';
 import { Workspaces } from './workspace/workspaces.js';
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { StopSwitch } from '../src/attempt/stop-switch.js';
 import type { TurnDirectory } from '../src/attempt/turn-directory.js';
 import { watchSandbox } from '../src/attempt/watch-sandbox.js';
-import { boundsOf } from '../src/workspace/capture.js';
+import { boundsOf } from '../src/workspace/workspace-bounds.js';
 import type { SandboxEnd } from '../src/engine/turn-engine.js';
 import { removeTree } from '../src/files/remove-tree.js';
 import { type AgentHome, Workspaces } from '../src/workspace/workspaces.js';

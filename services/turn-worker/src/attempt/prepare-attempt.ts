@@ -7,7 +7,7 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { AttemptPlace, PreparedSandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { boundsOf } from '../workspace/capture.js';
+import { boundsOf } from '../workspace/workspace-bounds.js';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot } from './agent-workspace.js';
 import { cloneWorkspace } from './clone-workspace.js';

@@ -2,7 +2,7 @@ import { ignoring, maxTrackedBytes, maxTrackedPaths, outermostIgnored } from '@s
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { isText } from '../files/open-directory.js';
-import type { WorkspaceBounds } from '../workspace/capture.js';
+import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
 import { isLeftover } from '../workspace/weigh.js';
 import type { Git } from './git.js';
 import { GitFailed } from './git-failed.js';

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloneRequest } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
-import type { WorkspaceBounds } from '../workspace/capture.js';
+import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
 import { Git } from './git.js';
 import { fetchFailure, GitFailed } from './git-failed.js';
 import { inspectTree } from './inspect-tree.js';

@@ -3,33 +3,21 @@ import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptStats, maxLeftOutNameLength, maxLeftOutNames } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import { maxContentBytes } from '@suzumio/protocol/content';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
-import { inBlocks } from '@suzumio/protocol/disk-blocks';
-import { maxWorkspacePathLength, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
+import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { countFiles } from '../files/count-files.js';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
+import { CaptureSize } from './capture-size.js';
 import { isLeftover, weigh } from './weigh.js';
 import { type FileClock, hasSameTimes } from './file-clock.js';
 import { isEqual, type KnownDirectory, type KnownEntry, manifestOf, partsOf } from './known-tree.js';
 import { type Content, FileReader } from './read-file.js';
+import type { WorkspaceBounds } from './workspace-bounds.js';
 import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
-
-export interface WorkspaceBounds {
-  maxBytes: number;
-  /** The largest file that can be stored. */
-  maxFileBytes: number;
-  maxEntries: number;
-}
-
-/** What is captured of a workspace with these limits. */
-export function boundsOf({ maxBytes, maxFiles }: WorkspaceLimits): WorkspaceBounds {
-  return { maxBytes, maxEntries: maxFiles, maxFileBytes: maxContentBytes };
-}
 
 export interface CaptureOptions {
   bounds: WorkspaceBounds;
@@ -73,17 +61,11 @@ export interface Captured {
  *   and `check` throw
  */
 export async function capture(root: string, options: CaptureOptions): Promise<Captured> {
-  return new Walk(options).all(root);
+  return new Walk(root, options).all();
 }
-
-/** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
-const readUncounted = 64 * 1024 * 1024;
 
 /** Where files that are not captured are no longer counted: a worker lets no more be there. */
 const mostIgnoredFiles = 500_000;
-
-/** The most that links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
-const maxLinkBytes = 8 * 1024 * 1024;
 
 /** System errors of an entry that was moved or replaced between two looks at it. */
 const moved = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENXIO', 'EINVAL', 'ESTALE']);
@@ -100,28 +82,29 @@ const leasePollMs = 50;
 class Walk {
   #leftOut: AttemptStats['leftOut'];
   #ignoredFiles = 0;
-  #found = 0;
-  #bytes = 0;
-  #linkBytes = 0;
-  #readBytes = 0;
-  #root = '';
   #stored: Set<string> | undefined;
   readonly #reader: FileReader;
   /** How long this may still wait for leases. */
   #leasePatienceMs: number;
   readonly #scope: CaptureScope;
+  readonly #size: CaptureSize;
 
-  constructor(private readonly options: CaptureOptions) {
+  constructor(
+    private readonly root: string,
+    private readonly options: CaptureOptions,
+  ) {
     const { live, leasePatienceMs = usualLeasePatienceMs } = options;
     // Nobody is told at the end of a turn; nor does a program of its own hold a lease then.
     this.#scope = options.scope ?? captureScope([]);
     this.#leasePatienceMs = live ? leasePatienceMs : Number.POSITIVE_INFINITY;
+    this.#size = new CaptureSize(options.bounds, () =>
+      weigh(root, { isIgnored: this.#scope.isIgnored, check: options.check }),
+    );
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, options.check);
   }
 
-  async all(path: string): Promise<Captured> {
-    this.#root = path;
-    const directory = OpenDirectory.open(path);
+  async all(): Promise<Captured> {
+    const directory = OpenDirectory.open(this.root);
     try {
       const root = await this.#directory(directory, '', this.options.known);
       return {
@@ -163,7 +146,11 @@ class Walk {
       const isCounted = isIgnored && !tracked && !live;
       if (isCounted) this.#ignoredFiles += this.#filesIn(directory, name, path);
       if (isIgnored && !this.#scope.trackedIn(path)) {
-        if (before?.kind === 'directory' && before.sha256 !== undefined) entries.set(name, this.#kept(before));
+        if (before?.kind === 'directory' && before.sha256 !== undefined) {
+          // The workspace began with it: every snapshot has it as it was then.
+          this.#size.addKnown(before);
+          entries.set(name, before);
+        }
         continue;
       }
       if (path.length > maxWorkspacePathLength) {
@@ -196,22 +183,12 @@ class Walk {
     });
   }
 
-  /** An ignored directory that the workspace began with: every snapshot has it as it was then. */
-  #kept(directory: KnownDirectory): KnownDirectory {
-    for (const part of partsOf(directory)) {
-      this.#found += 1;
-      this.#bytes += inBlocks(part.kind === 'file' ? part.sizeBytes : 0);
-    }
-    this.#require({ entries: this.#found, bytes: this.#bytes });
-    return directory;
-  }
-
   /** An unchanged file. Most files are, so this takes no promise. */
   #unchanged(directory: OpenDirectory, name: string, before: KnownEntry | undefined): KnownEntry | undefined {
     if (before?.kind !== 'file' || !before.seen) return undefined;
     const stat = directory.look(name);
     if (!stat?.isFile() || !this.options.clock.isUnchanged(stat, before.seen)) return undefined;
-    this.#count(stat);
+    this.#size.add(stat);
     return before;
   }
 
@@ -228,16 +205,13 @@ class Walk {
       try {
         stat = directory.look(name);
         if (!stat) return undefined;
-        if (!isCounted) this.#count(stat);
+        if (!isCounted) this.#size.add(stat);
         isCounted = true;
         if (stat.isDirectory()) return await this.#subdirectory(directory, name, path, before, stat, look);
         if (stat.isFile()) return await this.#file(directory, name, path, stat, look);
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
         if (target && isText(target)) {
-          this.#linkBytes += target.length;
-          if (this.#linkBytes > maxLinkBytes) {
-            throw new WorkspaceTooLarge(`The workspace has links with more than ${maxLinkBytes} bytes together.`);
-          }
+          this.#size.addTarget(target);
           const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
           return before && isEqual(link, before) ? before : link;
         }
@@ -284,7 +258,7 @@ class Walk {
     const { live, clock } = this.options;
     if (live) permit(directory, name, found, 0o400);
     else if ((found.mode & 0o400) === 0) directory.chmod(name, 0o644);
-    this.#countBefore(found.size);
+    this.#size.addRead(found.size);
     const { content, stat, isSteady } = this.#reader.read(directory.at(name), path);
     const isAgain = !isSteady && look === 1;
     if (!isAgain && this.#isNew(content.sha256)) await this.options.store(content);
@@ -330,32 +304,6 @@ class Walk {
     if (this.#stored.has(sha256)) return false;
     this.#stored.add(sha256);
     return true;
-  }
-
-  #countBefore(bytes: number): void {
-    const wasLittle = this.#readBytes <= readUncounted;
-    this.#readBytes += bytes;
-    if (!wasLittle || this.#readBytes <= readUncounted) return;
-    this.#require(weigh(this.#root, { isIgnored: this.#scope.isIgnored, check: this.options.check }));
-  }
-
-  /** Counts an entry before it is read. */
-  #count(stat: Stats): void {
-    if (!stat.isFile() && !stat.isDirectory() && !stat.isSymbolicLink()) return;
-    this.#found += 1;
-    if (!stat.isSymbolicLink()) this.#bytes += inBlocks(stat.isFile() ? stat.size : 0);
-    this.#require({ entries: this.#found, bytes: this.#bytes });
-  }
-
-  #require({ entries, bytes }: { entries: number; bytes: number }): void {
-    const { maxBytes, maxEntries } = this.options.bounds;
-    if (entries > maxEntries) {
-      throw new WorkspaceTooLarge(
-        `The workspace has more than ${maxEntries} files and directories (workspace.maxFiles).`,
-      );
-    }
-    if (bytes > maxBytes)
-      throw new WorkspaceTooLarge(`The workspace has more than ${maxBytes} bytes (workspace.maxBytes).`);
   }
 }
 

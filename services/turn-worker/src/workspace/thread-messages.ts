@@ -1,5 +1,6 @@
 import type { SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
-import type { Captured, WorkspaceBounds } from './capture.js';
+import type { Captured } from './capture.js';
+import type { WorkspaceBounds } from './workspace-bounds.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 
