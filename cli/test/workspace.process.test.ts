@@ -60,6 +60,26 @@ describe.each(ways)('workspace, %s', (_way, run) => {
     expect(await run('workspace', 'log', 'team', 'zoe')).toMatchObject({ code: 3 });
   });
 
+  test('log and diff tell of one path, and of several turns together', async () => {
+    for (const tree of [first, { ...first, old: 'Older.\n' }, second]) await leaveFiles(api, 'team', 'ada', tree);
+    const { out } = await run('workspace', 'log', 'team', 'ada', '--path', 'src');
+    expect(out).toMatch(/^TURN +TIME +FILES CHANGED\n3 .* \+1 ~2 -0\n1 .* \+2 ~0 -0\n$/);
+    expect((await run('workspace', 'log', 'team', 'ada', '--path', 'elsewhere')).out).toBe(
+      'No turn of ada has changed elsewhere.\n',
+    );
+    const since = async (n: string) =>
+      (await run('workspace', 'diff', 'team', 'ada', '3', '--from', n, '--path', 'old')).out;
+    expect(await since('0')).toBe('Since turn 0, ada has changed no files at old.\n');
+    expect(await since('1')).toContain('-Old.\n');
+    expect(await since('2')).toContain('-Older.\n');
+    expect((await run('workspace', 'diff', 'team', 'ada', '2', '--from', '1', '--names')).out).toMatch(/changed .* old\n/);
+    expect(await run('workspace', 'diff', 'team', 'ada', '3', '--from', '9')).toMatchObject({ code: 3 });
+    // As it was after a later turn: the other way round.
+    expect((await run('workspace', 'diff', 'team', 'ada', '1', '--from', '3', '--path', 'old')).out).toContain(
+      '+Old.\n',
+    );
+  });
+
   test('diff is what git applies, and names what it cannot show', async () => {
     for (const tree of [first, second]) await leaveFiles(api, 'team', 'ada', tree);
     const { out, err } = await run('workspace', 'diff', 'team', 'ada');

@@ -28,8 +28,14 @@ export const registerWorkspace: Register = (program, action) => {
     .command('workspace')
     .description("see agents' files, and what each of their turns has changed");
   examples(
-    withLimit(group.command('log <project> <agent>').description("list the turns that have changed an agent's files")),
+    withLimit(
+      group
+        .command('log <project> <agent>')
+        .description("list the turns that have changed an agent's files")
+        .option('--path <path>', 'only those that have changed what is at this path, or below it'),
+    ),
     ['workspace log newsroom reporter-1', 'the newest first'],
+    ['workspace log newsroom reporter-1 --path notes/north.md'],
   ).action(action(log));
   examples(
     group
@@ -37,9 +43,11 @@ export const registerWorkspace: Register = (program, action) => {
       .description('show what a turn has changed in its files')
       .argument('[n]', 'the number of the turn; without it, the newest that has changed any', turnNumber)
       .option('--path <path>', 'only what is at this path, or below it')
+      .option('--from <n>', 'all that has changed since the turn of this number; 0: since before the first', turnNumber)
       .option('--names', 'only which files', false),
     ['workspace diff newsroom reporter-1', 'of the newest turn that has changed any'],
     ['workspace diff newsroom reporter-1 3 --names'],
+    ['workspace diff newsroom reporter-1 5 --from 2', 'what turns 3 to 5 have changed together'],
     ['workspace diff newsroom reporter-1 3 | git apply', 'makes the same changes to files of yours'],
   ).action(action(diff));
   examples(
@@ -71,11 +79,19 @@ export const registerWorkspace: Register = (program, action) => {
   ).action(action(restore));
 };
 
-async function log(session: Session, project: string, agent: string, { limit }: LimitOptions): Promise<undefined> {
+async function log(
+  session: Session,
+  project: string,
+  agent: string,
+  { limit, path }: LimitOptions & { path?: string },
+): Promise<undefined> {
   const api = await findReads(session);
-  const changes = await newestOf(session, limit, (page) => api.listWorkspaceChanges({ project, agent, query: page }));
+  const changes = await newestOf(session, limit, (page) =>
+    api.listWorkspaceChanges({ project, agent, query: { ...page, path } }),
+  );
   const newest = changes.toReversed();
-  sayRows(session, newest, nothingYet(agent), workspaceChangeTable);
+  const none = path === undefined ? nothingYet(agent) : `No turn of ${agent} has changed ${path}.`;
+  sayRows(session, newest, none, workspaceChangeTable);
   const last = newest.find(({ turn }) => turn !== null);
   if (last) sayHint(session, `workspace diff ${project} ${agent} ${last.turnNumber}`);
 }
@@ -85,7 +101,7 @@ async function diff(
   project: string,
   agent: string,
   n: number | undefined,
-  { path, names }: { path?: string; names: boolean },
+  { path, from, names }: { path?: string; from?: number; names: boolean },
 ): Promise<undefined> {
   const { context, json } = session;
   const api = await findReads(session);
@@ -96,17 +112,22 @@ async function diff(
     return;
   }
   const asked = { project, turn: `${agent}:${number}` };
-  const none = `Turn ${number} of ${agent} has changed no files${path === undefined ? '' : ` at ${path}`}.`;
+  const who = from === undefined ? `Turn ${number} of ${agent} has` : `Since turn ${from}, ${agent} has`;
+  const none = `${who} changed no files${path === undefined ? '' : ` at ${path}`}.`;
   if (names) {
     const changes = await allItems((after: string | undefined) =>
-      api.getTurnChanges({ ...asked, query: { limit: 1000, after, path } }),
+      api.getTurnChanges({ ...asked, query: { limit: 1000, after, path, from } }),
     );
     sayRows(session, changes, none, fileChangeTable);
     return;
   }
-  const text = await api.getTurnDiff({ ...asked, query: { path } });
+  const text = await api.getTurnDiff({ ...asked, query: { path, from } });
   if (json) {
-    const { turn, turnNumber: ofAgent, files } = await api.getTurnChanges({ ...asked, query: { limit: 1, path } });
+    const {
+      turn,
+      turnNumber: ofAgent,
+      files,
+    } = await api.getTurnChanges({ ...asked, query: { limit: 1, path, from } });
     sayJson(session, { turn, turnNumber: ofAgent, agent, files, diff: text });
   } else if (text === '') say(session, none);
   else context.out.write(renderDiff(text, context.out));

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { FileCounts } from '@suzumio/contract/model/workspace';
+import type { FileCounts, WorkspaceChangeView } from '@suzumio/contract/model/workspace';
 import type { workspaces } from '@suzumio/contract/operations/workspaces';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '@suzumio/store/content/content-store';
@@ -10,11 +10,19 @@ import { turnCalled } from '@suzumio/store/turns/read-turns';
 import type { Found } from '@suzumio/store/workspaces/look-into';
 import { restoreWorkspace } from '@suzumio/store/workspaces/restore-workspace';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
-import { listWorkspaceChanges, snapshotAfter, snapshotsOfTurn } from '@suzumio/store/workspaces/workspace-changes';
+import {
+  listWorkspaceChanges,
+  snapshotAfter,
+  snapshotsOfChange,
+  snapshotsOfTurn,
+} from '@suzumio/store/workspaces/workspace-changes';
 import type { ApiContext } from '../context.js';
 import { maxDiffFiles, turnDiff } from '../diff/turn-diff.js';
+import type { Call } from '../call.js';
 import type { Runs } from '../routes.js';
 import { sendContent } from './send-content.js';
+
+type Workspaces = typeof workspaces;
 
 /** What is looked for in a workspace. */
 interface Place {
@@ -30,7 +38,10 @@ const renewedAtOnce = 32;
 /** Of how many turns that did not complete a list counts the files. */
 const mostCounted = 20;
 
-export function workspaceRuns(): Runs<typeof workspaces> {
+/** How many changes a part of a path's history looks at. */
+const mostCompared = 50;
+
+export function workspaceRuns(): Runs<Workspaces> {
   const snapshots = new Snapshots();
   const directoryOf = ({ cell }: ApiContext, project: string) => cell.directory.projectDir(project);
 
@@ -58,18 +69,41 @@ export function workspaceRuns(): Runs<typeof workspaces> {
     return true;
   }
 
-  /** How many files a turn has changed that nobody counted when it ended; null where that cannot be known. */
-  async function countedNow(projectDir: string, asked: ReturnType<typeof snapshotsOfTurn>): Promise<FileCounts | null> {
+  /** How many files a change has changed, or of those at a path; null where that cannot be known. */
+  async function countedNow(
+    projectDir: string,
+    asked: ReturnType<typeof snapshotsOfTurn>,
+    path?: string,
+  ): Promise<FileCounts | null> {
     try {
-      return (await snapshots.read(projectDir, 'compare', { ...asked, page: { limit: 0 } })).files;
+      return (await snapshots.read(projectDir, 'compare', { ...asked, page: { limit: 0, path } })).files;
     } catch (error) {
       if (error instanceof SnapshotInvalid) return null;
       throw error;
     }
   }
 
+  /** The changes that concern a path, with the counts of what is there. */
+  async function historyOf(call: Call<Workspaces['listWorkspaceChanges']>, path: string) {
+    const projectDir = directoryOf(call.context, call.params.project);
+    const page = { ...call.query, limit: Math.min(call.query.limit, mostCompared) };
+    const { part, compared } = await call.read((reader) => {
+      const listed = listWorkspaceChanges(reader, agentRow(reader, call.params.agent).id, page);
+      return { part: listed, compared: listed.items.map(({ seq }) => snapshotsOfChange(reader, seq)) };
+    });
+    const items: WorkspaceChangeView[] = [];
+    for (const [index, change] of part.items.entries()) {
+      const asked = compared[index];
+      const files = asked ? await countedNow(projectDir, asked, path) : null;
+      if (files === null || files.added + files.changed + files.removed > 0) items.push({ ...change, files });
+    }
+    return { ...part, items };
+  }
+
   return {
     async listWorkspaceChanges(call) {
+      const { path } = call.query;
+      if (path !== undefined) return historyOf(call, path);
       const { part, uncounted } = await call.read((reader) => {
         const { id } = agentRow(reader, call.params.agent);
         const listed = listWorkspaceChanges(reader, id, call.query);
@@ -132,7 +166,7 @@ export function workspaceRuns(): Runs<typeof workspaces> {
 
     async getTurnChanges(call) {
       const { project, turn: name } = call.params;
-      const { turn, before, after } = await call.read((reader) => turnOf(reader, name));
+      const { turn, before, after } = await call.read((reader) => turnOf(reader, name, call.query.from));
       const projectDir = directoryOf(call.context, project);
       const { files, items, next } = await snapshots.read(projectDir, 'compare', { before, after, page: call.query });
       const part = { files, items, ...(next === undefined ? {} : { next }) };
@@ -141,7 +175,7 @@ export function workspaceRuns(): Runs<typeof workspaces> {
 
     async getTurnDiff(call) {
       const { project, turn: name } = call.params;
-      const { before, after } = await call.read((reader) => turnOf(reader, name));
+      const { before, after } = await call.read((reader) => turnOf(reader, name, call.query.from));
       const projectDir = directoryOf(call.context, project);
       const page = { limit: maxDiffFiles, path: call.query.path };
       const { files, items } = await snapshots.read(projectDir, 'compare', { before, after, page });
@@ -153,9 +187,16 @@ export function workspaceRuns(): Runs<typeof workspaces> {
   };
 }
 
-function turnOf(reader: SqlReader, name: string) {
+/**
+ * A turn, and the snapshots before and after it; or before it and all turns since another one.
+ *
+ * @throws SuzumioError `turn-unknown`
+ */
+function turnOf(reader: SqlReader, name: string, from: number | undefined) {
   const turn = turnCalled(reader, name);
-  return { turn, ...snapshotsOfTurn(reader, turn.id) };
+  if (from === undefined) return { turn, ...snapshotsOfTurn(reader, turn.id) };
+  const before = snapshotOf(reader, turn.agent_id, from);
+  return { turn, before, after: snapshotAfter(reader, turn.agent_id, turn.number) };
 }
 
 /** @throws SuzumioError `agent-unknown`, `turn-unknown` */

@@ -11,7 +11,15 @@ const atTurn = numeral(0, Number.MAX_SAFE_INTEGER)
     'As it was after the turn of this number; 0: before the first that is on record. Without it, as it is now, or as the running turn has found it.',
   );
 
-export const workspaceChangesQuery = request(page);
+export const workspaceChangesQuery = request({
+  ...page,
+  path: path
+    .min(1)
+    .optional()
+    .describe(
+      'Only turns that have changed what is at this path, or below it, with how many files of that; a part looks at 50 turns.',
+    ),
+});
 
 const { limit } = namedPage;
 
@@ -22,13 +30,20 @@ const below = path
     'Only what is at this path: a file, or a directory and all that is in it. What is named `.git` is left out unless the path names it or leads into it.',
   );
 
+const fromTurn = numeral(0, Number.MAX_SAFE_INTEGER)
+  .optional()
+  .describe(
+    'All that differs from how the workspace was after the turn of this number of the same agent; 0: before the first that is on record. Without it, what the turn itself has changed.',
+  );
+
 export const turnChangesQuery = request({
   limit,
   after: path.optional().describe('The `next` of another part: what follows that path.'),
   path: below,
+  from: fromTurn,
 });
 
-export const turnDiffQuery = request({ path: below });
+export const turnDiffQuery = request({ path: below, from: fromTurn });
 
 export const workspaceEntriesQuery = request({
   limit,
@@ -80,7 +95,7 @@ export const workspaces = resource('Workspaces', {
   listWorkspaceChanges: {
     method: 'get',
     path: '/api/projects/:project/agents/:agent/workspace',
-    summary: "The turns that have changed an agent's files.",
+    summary: "The turns that have changed an agent's files, or one of them.",
     query: workspaceChangesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(workspaceChangeListAnswer) } },
     refusals: ['agent-unknown'],
@@ -137,7 +152,7 @@ export const workspaces = resource('Workspaces', {
   getTurnChanges: {
     method: 'get',
     path: '/api/projects/:project/turns/:turn/changes',
-    summary: 'The files of its workspace that a turn has added, changed and removed.',
+    summary: 'The files of its workspace that a turn, or several, have added, changed and removed.',
     description: 'Ordered by path, directory by directory. A turn that has not ended has changed nothing yet.',
     query: turnChangesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(turnChangesAnswer) } },
@@ -146,7 +161,7 @@ export const workspaces = resource('Workspaces', {
   getTurnDiff: {
     method: 'get',
     path: '/api/projects/:project/turns/:turn/diff',
-    summary: 'What a turn has changed in its files, as a unified diff that `git apply` takes.',
+    summary: 'What a turn, or several, have changed in its files, as a unified diff that `git apply` takes.',
     description:
       'Files that are no text, very long, or collected are named, with a sentence. A diff ends after 2 MB, and says how much is missing.',
     query: turnDiffQuery,

@@ -121,6 +121,12 @@ export function listWorkspaceChanges(reader: SqlReader, agent: string, page: Pag
   }));
 }
 
+/** The snapshots before and after a change, by its place in the list. */
+export function snapshotsOfChange(reader: SqlReader, seq: number): { before: string | null; after: string | null } {
+  const row = reader.get<Row>('SELECT * FROM workspace_changes WHERE seq = :seq', { seq });
+  return { before: row?.snapshot_before ?? null, after: row?.snapshot_after ?? null };
+}
+
 /** SQL for the counts of a turn's changes, as JSON. */
 export function filesOfTurn(reader: SqlReader): string {
   return hasChanges(reader) ? '(SELECT files_json FROM workspace_changes WHERE turn_id = turns.id)' : 'NULL';
