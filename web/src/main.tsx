@@ -11,15 +11,19 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { Router } from 'wouter';
+import { useSearch } from 'wouter/use-browser-location';
 import { App } from './app.js';
 import { publicPath, queries } from './api.js';
+
+/** The router decodes a query once before it is parsed, which decodes it as well: a `%` in a value would break it. */
+const useEncodedSearch = () => encodeURI(useSearch());
 
 const place = document.getElementById('page');
 if (place === null) throw new Error('the page has no place for itself');
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Router base={publicPath}>
+      <Router base={publicPath} searchHook={useEncodedSearch}>
         <App />
       </Router>
     </QueryClientProvider>

@@ -3,7 +3,7 @@ import { Markdown, visible } from './markdown.js';
 import { bytes } from './numbers.js';
 
 /** How much of a file is read to be shown. */
-export const mostShownBytes = 1024 * 1024;
+const mostShownBytes = 1024 * 1024;
 const mostLineChars = 4_000;
 const mostLines = 5_000;
 const mostCells = 40;
@@ -20,8 +20,21 @@ const pictures: Readonly<Record<string, string>> = {
 export interface Shown {
   name: string;
   sizeBytes: number;
-  /** Its beginning, {@link mostShownBytes} at the most. */
+  /** As much of it as is shown. */
   content: Uint8Array<ArrayBuffer>;
+}
+
+/** As much of a file as is shown. */
+export async function beginningOf(content: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of content) {
+    parts.push(part);
+    size += part.byteLength;
+    if (size >= mostShownBytes) break;
+  }
+  const whole = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+  return new Uint8Array(whole).subarray(0, mostShownBytes);
 }
 
 /** A file as what it is: a picture, a table, Markdown, or text with its lines numbered. */

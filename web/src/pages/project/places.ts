@@ -18,6 +18,24 @@ export function agentPath(project: string, agent: string): string {
   return `/p/${project}/agents/${agent}`;
 }
 
+/**
+ * An agent's files.
+ *
+ * @param asked.turn the number of the turn after which; as they are now without it
+ * @param asked.from the number of the turn with which they are compared
+ */
+export function workspacePath(
+  project: string,
+  agent: string,
+  asked: { path?: string; turn?: number | undefined; from?: number | undefined } = {},
+): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(asked)) {
+    if (value !== undefined && value !== '') search.set(name, String(value));
+  }
+  return `/p/${project}/workspace/${agent}${search.size === 0 ? '' : `?${search.toString()}`}`;
+}
+
 /** Who is meant by a name in mail. */
 export function called(id: string, agents: readonly Agent[]): string {
   if (id === 'user') return 'You';

@@ -22,6 +22,7 @@ import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from './use-project.js';
 
 const Turn = lazy(() => import('./turns/turn.js'));
+const Workspace = lazy(() => import('./workspace/workspace.js'));
 
 /** One project: what it is, and its pages. */
 export function Project() {
@@ -70,6 +71,13 @@ export function Project() {
             </Route>
             <Route path="/p/:project/report">
               <Report detail={project.data} />
+            </Route>
+            <Route path="/p/:project/workspace/:agent?">
+              {({ agent }) => (
+                <Suspense>
+                  <Workspace key={agent} detail={project.data} agent={agent} />
+                </Suspense>
+              )}
             </Route>
             <Route path="/p/:project/cost">
               <Cost detail={project.data} />
@@ -193,6 +201,7 @@ function Tabs({
     ['/tasks', 'Tasks'],
     ['/files', 'Files', files],
     ['/report', 'Report'],
+    ['/workspace', 'Workspace'],
     ['/cost', 'Cost'],
     ['/log', 'Log'],
     ['/setup', 'Setup'],
@@ -201,14 +210,27 @@ function Tabs({
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {
         const href = `/p/${project}${path}`;
+        const isCurrent = isHere(location, path, href);
         return (
-          <Link key={path} href={href} className="tab" aria-current={isHere(location, path, href) ? 'page' : undefined}>
+          <Link
+            key={path}
+            href={href}
+            className="tab"
+            aria-current={isCurrent ? 'page' : undefined}
+            ref={isCurrent ? showTab : null}
+          >
             {name} {number === undefined ? null : <span className="tab-count">{count(number)}</span>}
           </Link>
         );
       })}
     </nav>
   );
+}
+
+/** Where tabs are wider than the screen, the current one is brought into view. */
+function showTab(tab: HTMLAnchorElement | null): void {
+  const bar = tab?.parentElement;
+  if (tab && bar) bar.scrollLeft = tab.offsetLeft + tab.offsetWidth - bar.clientWidth;
 }
 
 /** Whether a tab's page, or one below it, is shown. */

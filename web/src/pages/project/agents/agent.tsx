@@ -10,7 +10,7 @@ import { Markdown, visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Ago, Moment, span } from '../../../parts/time.js';
-import { addressed, called, mailPath, turnPath } from '../places.js';
+import { addressed, called, mailPath, turnPath, workspacePath } from '../places.js';
 import { useBudget } from '../use-project.js';
 import { useWhy } from './use-why.js';
 
@@ -79,6 +79,9 @@ function Facts({ project, agent }: { project: string; agent: Agent }) {
           <b>{count(agent.undelivered)}</b> not delivered
         </li>
       ) : null}
+      <li>
+        <Link href={workspacePath(project, agent.id)}>its files</Link>
+      </li>
       {budget === undefined ? null : (
         <li>
           <b>{dollars(budget.usd.used)}</b>
@@ -214,7 +217,7 @@ function Turns({ project, agent: { id, turns: total } }: { project: string; agen
           </li>
         ))}
       </ol>
-      {turns.data?.previous === undefined ? null : <p className="quiet">Older turns are in the list of all turns.</p>}
+      {turns.data?.previous === undefined ? null : <Link href={`/p/${project}/turns?agent=${id}`}>All its turns</Link>}
     </Section>
   );
 }

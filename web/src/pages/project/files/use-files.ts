@@ -1,7 +1,7 @@
 import { type Artifact } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { api, keys } from '../../../api.js';
-import { mostShownBytes } from '../../../parts/preview.js';
+import { beginningOf } from '../../../parts/preview.js';
 
 const newest = 500;
 
@@ -40,17 +40,7 @@ export function useContent(project: string, artifact: Artifact, path?: string) {
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
       const query = path === undefined ? {} : { path };
-      const parts: Uint8Array[] = [];
-      let size = 0;
-      for await (const part of await api.getArtifactContent({ project, artifact: artifact.id, query }, { signal })) {
-        parts.push(part);
-        size += part.byteLength;
-        if (size >= mostShownBytes) break;
-      }
-      return new Uint8Array(await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer()).subarray(
-        0,
-        mostShownBytes,
-      );
+      return beginningOf(await api.getArtifactContent({ project, artifact: artifact.id, query }, { signal }));
     },
   });
 }
