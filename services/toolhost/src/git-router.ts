@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate as breathe } from 'node:timers/promises';
 import express, { type Request, type Router } from 'express';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sha256 } from '@suzumio/protocol/ids';
@@ -28,6 +29,7 @@ import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
 import { contentOf, sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { ProjectTurns } from './project-turns.js';
 
 /** The largest push: fifty references with long names. */
 const maxPushBytes = 64 * 1024;
@@ -41,13 +43,20 @@ const wholeNumber = /^\d{1,15}$/;
  */
 export function gitRouter(context: ToolhostContext): Router {
   const router = express.Router();
+  const states = new ProjectTurns();
 
   router.get('/git', async (request, response) => {
     const { after = '0' } = request.query;
     if (typeof after !== 'string' || !wholeNumber.test(after)) {
       throw new SuzumioError('invalid-request', 'after: expected the number of a push, or 0.');
     }
-    response.json(await using(context, request, ({ store }) => stateOf(store, Number(after))));
+    const { project } = await requireRunner(context, request);
+    // A state may be long, and nothing counts how often it is asked for: other requests are answered between two of them.
+    await states.take(project, async () => {
+      if (response.destroyed) return;
+      response.json(await using(context, request, ({ store }) => stateOf(store, Number(after))));
+      await breathe();
+    });
   });
 
   router

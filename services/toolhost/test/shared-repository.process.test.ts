@@ -207,6 +207,27 @@ test('references are bounded, in one push and together', async () => {
   expect((await push(dev, [{ ref: `${own}/7`, from: id('1'), to: null }, ...some(1000, 1)])).status).toBe(200);
 });
 
+test('a flood of questions for a long state keeps another project waiting for few of them', async () => {
+  await bench.testing.create(yaml);
+  await bench.testing.create(yaml.replace('name: lab', 'name: other'));
+  const [dev, other] = [await bench.begin(project, 'dev'), await bench.begin('other', 'dev')];
+  const long = 'x'.repeat(200);
+  for (let from = 0; from < 1000; from += 50) {
+    const some = Array.from({ length: 50 }, (_, index) => move(`${own}/${long}${String(from + index)}`, id('1')));
+    expect((await push(dev, some.flat())).status).toBe(200);
+  }
+  // Their connections are there before.
+  await Promise.all(Array.from({ length: 17 }, () => get(other, '/git')));
+  const order: string[] = [];
+  const asked = async (of: Begun, name: string) => {
+    expect((await get(of, '/git')).status).toBe(200);
+    order.push(name);
+  };
+  await Promise.all([...Array.from({ length: 16 }, () => asked(dev, 'long')), asked(other, 'other')]);
+  expect(order).toHaveLength(17);
+  expect(order.indexOf('other')).toBeLessThan(8);
+});
+
 test('whose attempt is over pushes nothing, nor does anybody where nothing is shared', async () => {
   await bench.testing.create(yaml);
   const dev = await bench.begin(project, 'dev');

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { inParts } from './inspect-pack.js';
+import { ProjectTurns } from '../project-turns.js';
 import type { ThreadAnswer } from './pack-thread.js';
 
 /** The longest time that one pack may take, in milliseconds. */
@@ -12,10 +13,8 @@ const longestMs = 120_000;
  */
 export class PackInspector {
   readonly #attempts = new Set<string>();
-  /** What waits, by project: the first is the next one's. */
-  readonly #waiting = new Map<string, (() => Promise<unknown>)[]>();
+  readonly #turns = new ProjectTurns();
   readonly #stop = new AbortController();
-  #working: Promise<void> | undefined;
 
   /** @param thread the thread's compiled entry */
   constructor(private readonly thread: URL) {}
@@ -37,7 +36,7 @@ export class PackInspector {
     }
     this.#attempts.add(attempt);
     try {
-      const answer = await this.#inTurn(project, () => this.#inThread(path));
+      const answer = await this.#turns.take(project, () => this.#inThread(path));
       if ('objects' in answer) return answer.objects;
       throw new SuzumioError('git-pack-invalid', `The pack ${answer.invalid}.`);
     } finally {
@@ -45,34 +44,10 @@ export class PackInspector {
     }
   }
 
-  #inTurn<Result>(project: string, work: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const job = () => work().then(resolve, reject);
-      const waiting = this.#waiting.get(project);
-      if (waiting) waiting.push(job);
-      else this.#waiting.set(project, [job]);
-      this.#working ??= this.#work();
-    });
-  }
-
-  async #work(): Promise<void> {
-    for (let last: string | undefined; this.#waiting.size > 0;) {
-      const projects = [...this.#waiting.keys()];
-      const project = projects.find((one) => one !== last) ?? projects[0] ?? '';
-      const [job, ...others] = this.#waiting.get(project) ?? [];
-      this.#waiting.delete(project);
-      // Behind the others.
-      if (others.length > 0) this.#waiting.set(project, others);
-      await job?.();
-      last = project;
-    }
-    this.#working = undefined;
-  }
-
   /** Ends the thread; what is inspected is aborted. */
   async close(): Promise<void> {
     this.#stop.abort();
-    await this.#working;
+    await this.#turns.idle();
   }
 
   async #inThread(path: string): Promise<ThreadAnswer> {
