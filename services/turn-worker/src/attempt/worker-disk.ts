@@ -1,4 +1,5 @@
-import { statfs } from 'node:fs/promises';
+import type { StatsFs } from 'node:fs';
+import { statfs as systemStatfs } from 'node:fs/promises';
 import { filesFor } from '@suzumio/protocol/disk-blocks';
 import type { TreeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
@@ -11,6 +12,8 @@ export interface WorkerDiskOptions {
   onShort: () => void;
   /** A monotonic clock. */
   now: () => number;
+  /** What a file system has left. @default the system's */
+  statfs?: (path: string) => Promise<Pick<StatsFs, 'bavail' | 'bsize' | 'files' | 'ffree'>>;
 }
 
 /** A running attempt. */
@@ -128,7 +131,8 @@ export class WorkerDisk {
   }
 
   async #free(): Promise<{ bytes: number; files: number }> {
-    const { bavail, bsize, files, ffree } = await statfs(this.options.path);
+    const { path, statfs = systemStatfs } = this.options;
+    const { bavail, bsize, files, ffree } = await statfs(path);
     // File systems that make inodes as they need them say that they have none.
     return { bytes: bavail * bsize, files: files === 0 ? Infinity : ffree };
   }
