@@ -206,6 +206,12 @@ describe('tool', () => {
     expect(host.calls()[0]).toMatchObject({ input: { sizeBytes: 0, sha256 } });
   });
 
+  test('that is longer than a ToolHost takes is refused before it is sent', async () => {
+    const input = { recipient: 'editor', body: 'x'.repeat(2.2 * 1024 * 1024) };
+    expect(await play({ tool: 'messages.send', input, expectError: 'body-too-large' })).toMatchObject({ code: 0 });
+    expect(host.received).toEqual([]);
+  });
+
   test('artifacts.publish of a file that is refused while it is sent goes on to be refused, and says why', async () => {
     await writeFile(join(place.workspace, 'large'), Buffer.alloc(30_000_000));
     answer = () => ({ code: 'content-missing', detail: 'No content.' });
