@@ -4,6 +4,7 @@ import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner
 import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
 import type { GitService, openGitService } from './git/git-service.js';
+import { withAuthor } from './git/git-author.js';
 import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
@@ -31,8 +32,9 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   const door = new DoorClient(connector, { patienceMs, log: (line) => write(`suzumio-runner: ${line}\n`) });
   let git: GitService | undefined;
   try {
-    if (input.shared) git = await openService(input, connector, env);
-    const programs = git?.env ?? env;
+    const own = await withAuthor(input, turnDir, env);
+    if (input.shared) git = await openService(input, connector, own);
+    const programs = git?.env ?? own;
     const steps = new SandboxSteps(door, input);
     const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
     const tools = new TurnTools(createToolClient(door, input, steps.write), () =>

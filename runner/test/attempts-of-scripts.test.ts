@@ -50,6 +50,10 @@ test('a script that names its attempt says in each what the journal recognises i
     { body: 'attempt 2' },
     { body: 'turn 3' },
   ]);
-  expect(first[2]?.unfilled).toEqual({ recipient: 'ben', body: 'attempt {{turn.attempt}}' });
-  expect(first[3]?.unfilled).toBeUndefined();
+  expect(first.map(({ unfilled }) => unfilled)).toMatchObject([
+    { variables: { SUZUMIO_VALUE_0: '3', SUZUMIO_VALUE_1: '{{turn.attempt}}' } },
+    { path: 'a', content: 'attempt {{turn.attempt}}' },
+    { recipient: 'ben', body: 'attempt {{turn.attempt}}' },
+    undefined,
+  ]);
 });

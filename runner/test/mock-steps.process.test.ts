@@ -94,6 +94,27 @@ describe('run', () => {
     expect(late.stderr).toContain('longer than 100 ms');
   });
 
+  test('commits under the name of its agent in a repository that names nobody, and as the repository says elsewhere', async () => {
+    const commit = (settings: string) =>
+      `git init --quiet repo; cd repo; ${settings}; git commit --quiet --allow-empty -m Work; git log -1 --format='%an <%ae>, %cn <%ce>'`;
+    const agent = {
+      id: 'reporter-1',
+      base: 'reporter',
+      role: 'reporter',
+      prompt: 'Report.',
+      displayName: 'Akari "\\ A',
+    };
+    const steps = script(
+      { run: { command: commit('true') } },
+      { run: { command: commit('git config user.name Yuki; git config user.email yuki@example.org') } },
+      { text: '{{steps.0.output}}\n{{steps.1.output}}' },
+    );
+    await place.prepare({ ...steps, agent });
+    expect(await ended(place.start(files.runner))).toMatchObject({ code: 0 });
+    const [akari, yuki] = ['Akari "\\ A <reporter-1@newsroom.invalid>', 'Yuki <yuki@example.org>'];
+    expect(await place.output()).toEqual({ text: `${akari}, ${akari}\n${yuki}, ${yuki}` });
+  });
+
   test('keeps the first 64 KiB of a long output', async () => {
     expect(
       await play({ run: { command: 'yes 1234567 | head -c 200000' } }, { text: '{{steps.0.output}}' }),
@@ -183,6 +204,12 @@ describe('tool', () => {
     const sha256 = createHash('sha256').digest('hex');
     expect(host.content.get(sha256)?.length).toBe(0);
     expect(host.calls()[0]).toMatchObject({ input: { sizeBytes: 0, sha256 } });
+  });
+
+  test('that is longer than a ToolHost takes is refused before it is sent', async () => {
+    const input = { recipient: 'editor', body: 'x'.repeat(2.2 * 1024 * 1024) };
+    expect(await play({ tool: 'messages.send', input, expectError: 'body-too-large' })).toMatchObject({ code: 0 });
+    expect(host.received).toEqual([]);
   });
 
   test('artifacts.publish of a file that is refused while it is sent goes on to be refused, and says why', async () => {

@@ -105,6 +105,38 @@ test.each([
   }
 });
 
+test('what is said of tools to a model has the names that it calls them by', async () => {
+  let asked: unknown;
+  const app = express().post('/v1/chat/completions', express.json(), ({ body }, response) => {
+    asked = body;
+    new AnswerStream(response, 'chatcmpl-1').end({ text: 'So.', toolCalls: [], finishReason: 'stop' });
+  });
+  const server = createServer((request, response) => void app(request, response));
+  const url = `http://127.0.0.1:${await listen(server, 0)}`;
+  const described = (description: string) => ({ properties: { id: { description } } });
+  try {
+    await clientOf(url, 't').ask({
+      ...question,
+      tools: [
+        { name: 'shell.read', description: 'After shell.exec.', inputSchema: described('As shell.exec gave it.') },
+      ],
+    });
+    expect(asked).toMatchObject({
+      tools: [
+        {
+          function: {
+            name: 'shell_read',
+            description: 'After shell_exec.',
+            parameters: described('As shell_exec gave it.'),
+          },
+        },
+      ],
+    });
+  } finally {
+    await closed(server);
+  }
+});
+
 describe('from the provider through the gateway', () => {
   let models: ModelServer;
   beforeEach(async () => {

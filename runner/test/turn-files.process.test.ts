@@ -67,7 +67,7 @@ test('the output is whole from the moment it is there', async () => {
   while (seen === undefined) seen = await readFile(join(place.turnDir, 'output.json'), 'utf8').catch(() => undefined);
   expect((JSON.parse(seen) as { text: string }).text.length).toBe(900 * 1001 - 1);
   expect(await end).toMatchObject({ code: 0 });
-  expect((await readdir(place.turnDir)).sort()).toEqual(['door', 'input.json', 'output.json']);
+  expect((await readdir(place.turnDir)).sort()).toEqual(['door', 'gitconfig', 'input.json', 'output.json']);
 });
 
 test('an output that is too long fails the turn, and leaves none', async () => {

@@ -12,7 +12,7 @@ import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
 import { type Problem, problem } from '@suzumio/protocol/problem';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
-import { functionName } from '@suzumio/protocol/conversation';
+import { functionName, inFunctionNames } from '@suzumio/protocol/conversation';
 import { defaultPatienceMs } from '../door/door-client.js';
 import type { Connector } from '../door/connector.js';
 import { doorHttp } from '../door/exchange.js';
@@ -87,8 +87,6 @@ async function answerTo(
   { step, purpose, messages, tools }: Question,
   onText: (text: string) => void,
 ): Promise<ModelAnswer> {
-  // What a tool's description says of others is said by the names that are called.
-  const called = (text: string) => tools.reduce((said, { name }) => said.replaceAll(name, functionName(name)), text);
   const pieces = await client.chat.completions.create(
     {
       model: 'default',
@@ -102,8 +100,9 @@ async function answerTo(
               type: 'function' as const,
               function: {
                 name: functionName(name),
-                description: called(description),
-                parameters: JSON.parse(called(JSON.stringify(inputSchema))) as Record<string, unknown>,
+                // It may speak of other tools.
+                description: inFunctionNames(description),
+                parameters: JSON.parse(inFunctionNames(JSON.stringify(inputSchema))) as Record<string, unknown>,
               },
             })),
           }),

@@ -6,6 +6,7 @@ import { healthAnswer } from '@suzumio/contract/operations/service';
 import { createApi } from '@suzumio/api';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { teamYaml } from '../../../test/support/cell.js';
+import { rawSocket } from '../../../test/support/raw-socket.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 
@@ -169,6 +170,16 @@ describe('what a request carries', () => {
     const chunked = { headers: { 'transfer-encoding': 'chunked' } };
     const answer = refusal(await api.post(messages, body, chunked));
     expect(answer).toMatchObject({ status: 413, code: 'body-too-large', detail: expect.stringContaining('1048576') });
+  });
+
+  test('a body that is said to be over 1 MiB is refused before it comes', async () => {
+    const socket = rawSocket(api.url);
+    socket.write(
+      `POST ${messages} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${api.adminToken}\r\nContent-Type: application/json\r\nContent-Length: 100000000\r\n\r\n{`,
+    );
+    const received = await socket.received();
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received).toContain('body-too-large');
   });
 
   test('JSON that is none is refused with the place', async () => {

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { messageListAnswer, postedMessage } from '@suzumio/contract/operations/messages';
+import { ProjectStore } from '@suzumio/store/projects/project-store';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
 
@@ -125,3 +126,20 @@ async function sent(): Promise<number> {
   const [row] = await api.rows<{ count: number }>('team', 'SELECT count(*) AS count FROM messages');
   return row?.count ?? 0;
 }
+
+test.each(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC'])(
+  'a search finds mail where the disk is full, which says %s: what has no room in the index is looked through',
+  async (code) => {
+    expect((await send({ recipient: 'ada', body: `Levels of ${code}.` })).status).toBe(201);
+    const write = jest.spyOn(ProjectStore.prototype, 'write');
+    write.mockRejectedValue(Object.assign(new Error('disk I/O error'), { code }));
+    try {
+      const found = await api.get(`${path}?search=${code}`);
+      expect(found.status).toBe(200);
+      expect(messageListAnswer.parse(found.json).items).toMatchObject([{ body: `Levels of ${code}.` }]);
+      expect(write).toHaveBeenCalled();
+    } finally {
+      write.mockRestore();
+    }
+  },
+);

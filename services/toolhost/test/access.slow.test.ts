@@ -124,7 +124,8 @@ describe.each([
     expect((await send({ host: 'toolhost:39410' })).code).not.toBe('foreign-host');
   });
 
-  test('cuts off a body that arrives a byte at a time', async () => {
+  /** Begins a body that is said to have so many bytes. */
+  const beginBody = async (bytes: number) => {
     const { turn, answer } = await bench.begin(project, 'ada');
     const [route, token] =
       path === '/tool'
@@ -132,8 +133,19 @@ describe.each([
         : [`/projects/${project}/turns/${turn}/attempts/1/complete`, answer.leaseToken];
     const socket = rawSocket(url());
     socket.write(
-      `POST ${route} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: 9000\r\n\r\n{`,
+      `POST ${route} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${bytes}\r\n\r\n{`,
     );
+    return socket;
+  };
+
+  test('refuses a body that is said to be too long before it comes', async () => {
+    const received = await (await beginBody(100_000_000)).received();
+    expect(received).toMatch(/^HTTP\/1\.1 413 /);
+    expect(received).toContain('body-too-large');
+  });
+
+  test('cuts off a body that arrives a byte at a time', async () => {
+    const socket = await beginBody(9000);
     socket.repeat(' ', 50);
     const received = await socket.received();
     expect(received).toMatch(/^HTTP\/1\.1 408 /);

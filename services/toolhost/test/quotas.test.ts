@@ -85,6 +85,15 @@ describe('an agent that has stored as many files as it may', () => {
     expect(await log(13 * kib)).toMatchObject({ status: 403, body: { code: 'quota-exceeded' } });
     expect((await log(9 * kib)).status).toBe(204);
   });
+
+  test('has a log charged by the blocks that it takes', async () => {
+    await start({ files: 13 * kib });
+    const ada = await bench.begin(project, 'ada');
+    expect((await upload(ada, Buffer.alloc(8 * kib, 'a'))).status).toBe(204);
+    const log = (bytes: number) => bench.put(ofAttempt(ada, 'log'), ada.answer.leaseToken, Buffer.alloc(bytes, 'l'));
+    expect(await log(4 * kib + 1)).toMatchObject({ status: 403, body: { code: 'quota-exceeded' } });
+    expect((await log(4 * kib)).status).toBe(204);
+  });
 });
 
 describe('an agent that has left as many rows as it may', () => {

@@ -16,24 +16,27 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 /** Watches a sandbox whose caches are too large; `kill` ends it, or fails. */
-function watch(kill: (end: () => void) => Promise<void>) {
+function watch(
+  kill: (end: () => void) => Promise<void>,
+  { unlinked = () => 0, free = () => 1e12, homeBytes = 1_000 } = {},
+) {
   const ended = Promise.withResolvers<{ exitCode: number }>();
   const bounds = { maxBytes: 10_000, maxFileBytes: 10_000, maxEntries: 100 };
   return watchSandbox({
     sandbox: {
       ended: ended.promise,
       kill: () => kill(() => ended.resolve({ exitCode: 137 })),
-      unlinkedBytes: () => Promise.resolve(0),
+      unlinkedBytes: () => Promise.resolve(unlinked()),
     },
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined },
     workspace: { directory: join(root, 'workspace'), isIgnored: (path: string) => path === 'node_modules', bounds },
     home: undefined,
-    disk: { add: () => () => undefined, wasShort: false, freeBytes: () => Promise.resolve(1e12) },
+    disk: { add: () => () => undefined, wasShort: false, freeBytes: () => Promise.resolve(free()) },
     stop: new StopSwitch(),
     canMend: false,
     timeoutMs: 100_000,
     limits: { lingerMs: 1_000, sizeCheckMs: 5, maxOutputBytes: 1_000 },
-    ofHome: { homeBytes: 1_000, homeFiles: 10 },
+    ofHome: { homeBytes, homeFiles: 10 },
     now: () => performance.now(),
   } as unknown as WatchOptions);
 }
@@ -52,4 +55,21 @@ describe('caches that have ended a turn', () => {
     await expect(watch(() => Promise.reject(new Error('the engine is away')))).rejects.toThrow('the engine is away');
     expect(existsSync(cache)).toBe(true);
   });
+});
+
+test('open files that have no name any more end a turn that holds too much in them', async () => {
+  let free = 1e12;
+  const { tooLarge } = await watch(
+    async (end) => {
+      await Promise.resolve();
+      end();
+    },
+    {
+      unlinked: () => 50_000,
+      // Written between two looks.
+      free: () => (free -= 2_000),
+      homeBytes: 1e9,
+    },
+  );
+  expect(tooLarge).toContain('50000 of them in open files that have no name any more');
 });

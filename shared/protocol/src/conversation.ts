@@ -2,6 +2,7 @@ import { callInput } from './call-input.js';
 import { beginningOf } from './cut-text.js';
 import type { ChatMessage, ModelAnswer } from './model-chat.js';
 import { isShallow } from './nesting.js';
+import { toolpackTools } from './tool-names.js';
 
 // Builds conversations from steps. The runner builds the present turn's, the ToolHost those of earlier turns: by the
 // same rules, so that a model sees its past unchanged, and providers' prompt caches match.
@@ -27,6 +28,17 @@ export const callInTextMessage: ChatMessage = {
 /** A tool's name as a function's: without dots, which function names do not have. */
 export function functionName(tool: string): string {
   return tool.replaceAll('.', '_');
+}
+
+/** A tool's name in a sentence, and not as a part of a longer name or of a path. */
+const toolInText = new RegExp(
+  `(?<![\\w./-])(?:${Object.values(toolpackTools).flat().join('|').replaceAll('.', '\\.')})(?![\\w/-]|\\.\\w)`,
+  'g',
+);
+
+/** What is said of tools, by the names that a model calls them by. */
+export function inFunctionNames(text: string): string {
+  return text.replace(toolInText, functionName);
 }
 
 /** The longest name of a function. */
@@ -82,7 +94,7 @@ export function toolMessage(
 ): ChatMessage {
   const text =
     'code' in result
-      ? `Error ${result.code}: ${result.message}`
+      ? `Error ${result.code}: ${inFunctionNames(result.message)}`
       : typeof result.output === 'string'
         ? result.output
         : JSON.stringify(result.output ?? null);

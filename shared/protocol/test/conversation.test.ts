@@ -53,6 +53,19 @@ describe('an answer goes back to a model as every provider takes it', () => {
     expect(assistantMessage({ text: ' ', toolCalls: [{ id: 'a', name: 'look', arguments: '{}' }] }).content).toBeNull();
   });
 
+  test('names tools in a refusal as they are called, and leaves what a tool has put out as it is', () => {
+    const said = (message: string) => toolMessage('a', { code: 'refused', message }).content;
+    expect(said('Only what was read with messages.read can be answered; "artifacts.list" shows more.')).toBe(
+      'Error refused: Only what was read with messages_read can be answered; "artifacts_list" shows more.',
+    );
+    expect(said('Agent ada may not use web.fetch; its tools are: messages.send, file.read.')).toBe(
+      'Error refused: Agent ada may not use web_fetch; its tools are: messages_send, file_read.',
+    );
+    const others = 'There is no profile.read, src/file.read, file.read.md or file.reader.';
+    expect(said(others)).toBe(`Error refused: ${others}`);
+    expect(toolMessage('a', { output: 'see messages.read' }).content).toBe('see messages.read');
+  });
+
   test('has no halves of characters, wherever it or its results were cut', () => {
     const half = '🌊'.slice(0, 1);
     const toolCalls = [{ id: 'a', name: `look${half}`, arguments: `{"at":"${half}"}` }];

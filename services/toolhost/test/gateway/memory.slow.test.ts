@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { callInTextMessage, goOnMessage } from '@suzumio/protocol/conversation';
 import { purposeHeader, stepHeader } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
@@ -166,7 +167,7 @@ describe("an agent's memory", () => {
     await ask(attempt, '0', {
       calls: [
         { id: 'a', name: 'artifacts_publish', arguments: { path: 'level.md' } },
-        { id: 'b', name: 'artifacts_read', arguments: { name: 'level.md', to: './in/level.md' } },
+        { id: 'b', name: 'functions.artifacts.read', arguments: { name: 'level.md', to: './in/level.md' } },
       ],
     });
     await attempt.tool('artifacts.publish', published, { step: '0.0' });
@@ -176,6 +177,23 @@ describe("an agent's memory", () => {
     expect(history?.messages.at(-2)?.content).toMatch(
       /^Wrote level\.md \(art_\w+\), 11 bytes, to \.\/in\/level\.md\.$/,
     );
+  });
+
+  test('says why a model was asked again: its answer was cut, or it held a call as text', async () => {
+    const project = await create(100_000);
+    const attempt = await bench.begin(project, 'ada', 'First.');
+    await ask(attempt, '0', { text: '<tool_call>{"name": "artifacts_list"}</tool_call>' });
+    await ask(attempt, '1', { text: 'It has', finish: 'length' });
+    await ask(attempt, '2', { text: 'nothing.' });
+    await attempt.report('complete', { output: { text: 'nothing.' } });
+    const { history } = (await bench.begin(project, 'ada', 'Second.')).answer.input;
+    expect(history?.messages.slice(1)).toMatchObject([
+      { role: 'assistant' },
+      callInTextMessage,
+      { role: 'assistant' },
+      goOnMessage,
+      { role: 'assistant' },
+    ]);
   });
 
   test('bears a journal with something else at the place of a call', async () => {

@@ -1,4 +1,5 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
+import { authorOf } from '@suzumio/protocol/git-author';
 import { type CloneRequest, type Repository, repositoryOf } from '@suzumio/protocol/repository';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -22,12 +23,10 @@ export async function cloneWorkspace(
   { host, ...by }: { host: Host; client: AttemptClient; stop: StopSwitch; logger: Logger },
 ): Promise<Repository> {
   const { client, stop } = by;
-  const { agent, project } = claim.input;
-  const author = { name: agent.displayName ?? agent.id, email: `${agent.id}@${project}.invalid` };
   await workspace.expectWrites();
   const check = (git: string) => void requireAllowed(host, ref, { ...claim, clone: { ...clone, git } });
   const { bounds, ignored } = workspace;
-  const to = { author, bounds, check, ignored, signal: stop.stopped };
+  const to = { author: authorOf(claim.input), bounds, check, ignored, signal: stop.stopped };
   const { commit, tracked } = await host.repositories.clone(clone, workspace.directory, to);
   workspace.track(tracked);
   const kept = await captureSnapshot(workspace, host.limits.captureMs, by);

@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { filesFor, freeSpaceOf } from '@suzumio/protocol/disk-blocks';
+import { filesFor, type FreeSpace, freeSpaceOf } from '@suzumio/protocol/disk-blocks';
 import type { TreeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 
@@ -11,6 +11,8 @@ export interface WorkerDiskOptions {
   onShort: () => void;
   /** A monotonic clock. */
   now: () => number;
+  /** The room of the file system that a path is on. @default what the system says */
+  free?: (path: string) => Promise<FreeSpace>;
 }
 
 /** A running attempt. */
@@ -47,7 +49,7 @@ export class WorkerDisk {
 
   /** Bytes that may still be written. */
   async freeBytes(): Promise<number> {
-    return freeSpaceOf(await statfs(this.options.path)).bytes;
+    return (await this.#free()).bytes;
   }
 
   /** @throws AttemptFailure `disk-full` where there is no room for another attempt */
@@ -122,8 +124,13 @@ export class WorkerDisk {
   }
 
   async #shortOf(reserveBytes: number): Promise<'bytes' | 'files' | undefined> {
-    const { bytes, files } = freeSpaceOf(await statfs(this.options.path));
+    const { bytes, files } = await this.#free();
     if (bytes < reserveBytes) return 'bytes';
     return files < filesFor(reserveBytes) ? 'files' : undefined;
+  }
+
+  async #free(): Promise<FreeSpace> {
+    const { path, free } = this.options;
+    return free ? free(path) : freeSpaceOf(await statfs(path));
   }
 }

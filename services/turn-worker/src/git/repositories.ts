@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { GitAuthor } from '@suzumio/protocol/git-author';
 import type { CloneRequest } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
@@ -17,14 +18,9 @@ export interface RepositoriesOptions {
   cloneMs: number;
 }
 
-/** Who commits in a clone. */
-export interface Author {
-  name: string;
-  email: string;
-}
-
 export interface CloneOptions {
-  author: Author;
+  /** Who commits in the clone, whatever runs Git there. */
+  author: GitAuthor;
   /** Of the workspace. */
   bounds?: WorkspaceBounds;
   /** Throws unless a repository of this host may be cloned, by its path with links resolved, once it is open. */
@@ -87,7 +83,7 @@ export class Repositories {
     { mirror, reference, commit }: Fetched,
     { git: source, depth, branch }: CloneRequest,
     to: string,
-    { name, email }: Author,
+    { name, email }: GitAuthor,
     signal: AbortSignal,
   ): Promise<void> {
     const gitDir = join(to, '.git');

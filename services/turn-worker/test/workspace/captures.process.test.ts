@@ -114,6 +114,20 @@ const later = (ms: number, live: boolean) => {
 };
 
 describe('a live capture', () => {
+  test('counts small files and directories by the blocks that they take', async () => {
+    const of = { ...bounds, maxBytes: 11 * 4096 };
+    for (let n = 0; n < 10; n += 1) put(`d/${n}`, String(n));
+    await take({ of });
+    put('e', '');
+    const tooLarge = { name: 'WorkspaceTooLarge', message: expect.stringContaining('workspace.maxBytes') };
+    await expect(take({ of })).rejects.toMatchObject(tooLarge);
+    // So do those of an ignored directory that the workspace began with.
+    const { root: known } = await take();
+    const scope = captureScope(['d'], []);
+    await take({ known, scope, of: { ...bounds, maxBytes: 12 * 4096 } });
+    await expect(take({ known, scope, of })).rejects.toMatchObject(tooLarge);
+  });
+
   test('stores what of a workspace is new: files and the directories on their way', async () => {
     put('a/b/x', 'x');
     put('a/y', 'y');
