@@ -18,7 +18,7 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 /** Watches a sandbox whose caches are too large; `kill` ends it, or fails. */
 function watch(
   kill: (end: () => void) => Promise<void>,
-  { unlinked = () => 0, free = () => 1e12, homeBytes = 1_000 } = {},
+  { unlinked = 0, free = (): number => 1e12, homeBytes = 1_000 } = {},
 ) {
   const ended = Promise.withResolvers<{ exitCode: number }>();
   const bounds = { maxBytes: 10_000, maxFileBytes: 10_000, maxEntries: 100 };
@@ -26,7 +26,7 @@ function watch(
     sandbox: {
       ended: ended.promise,
       kill: () => kill(() => ended.resolve({ exitCode: 137 })),
-      unlinkedBytes: () => Promise.resolve(unlinked()),
+      unlinkedBytes: () => Promise.resolve(unlinked),
     },
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined },
     workspace: { directory: join(root, 'workspace'), isIgnored: (path: string) => path === 'node_modules', bounds },
@@ -65,7 +65,7 @@ test('open files that have no name any more end a turn that holds too much in th
       end();
     },
     {
-      unlinked: () => 50_000,
+      unlinked: 50_000,
       // Written between two looks.
       free: () => (free -= 2_000),
       homeBytes: 1e9,

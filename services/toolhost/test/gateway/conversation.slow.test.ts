@@ -71,7 +71,7 @@ test('calls of tools that there are not, and with inputs that are no JSON, are r
 });
 
 test('calls that are meant beyond doubt are none of these, and the prompt names tools as they are called', async () => {
-  behaviour = { calls: [{ name: 'functions.artifacts.list', arguments: '```json\n{}\n```' as never }] };
+  behaviour = { calls: [{ name: 'functions.artifacts.list', arguments: '```json\n{}\n```' }] };
   expect(await ask('0')).toBe(200);
   expect(await bench.testing.store('thinkers', ({ reader }) => listToolCalls(reader, { limit: 10 }).items)).toEqual([]);
   const { prompt } = ada.answer.input.turn;
