@@ -1,5 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { event } from '../../test/support/model-server.js';
@@ -81,6 +82,40 @@ describe('what a model answers', () => {
     expect(watching.out.indexOf('ada:1 | The rest.')).toBeLessThan(watching.out.indexOf('turn 1 done'));
     watching.interrupt();
     await watching.ended;
+    serving.interrupt();
+    await serving.ended;
+  });
+});
+
+const printer = (stop: string) => `
+name: build
+task: Build.
+backend:
+  kind: process
+  runner:
+    mode: mock
+    script:
+      - agent: ada
+        steps:
+          - run: { command: 'i=0; while [ ! -e ${stop} ] && [ $i -lt 3000 ]; do echo "building $i"; i=$((i+1)); sleep 0.1; done; echo built' }
+agents:
+  ada: { role: builder, prompt: Build., tools: [] }
+`;
+
+describe('what a command prints', () => {
+  test('is seen while it runs, and its log is the same as always', async () => {
+    const serving = await up(printer(join(world.directory, 'stop')));
+    await world.run('send', 'build', 'ada', 'P1', 'Please build.');
+    await printed(serving, 'turn 1 started');
+    const logs = world.begin('logs', 'build', 'ada:1', '-f');
+    await eventually('it is seen', () => (logs.out.match(/^building \d+$/gm)?.length ?? 0) > 3, {
+      show: () => `${logs.out}${logs.err}`,
+    });
+    await world.write('stop', '');
+    expect(await logs.ended).toMatchObject({ code: 0, out: expect.stringContaining('building') });
+    const log = (await world.run('logs', 'build', 'ada:1')).out;
+    expect(log.match(/^building \d+$/gm)?.slice(0, 3)).toEqual(['building 0', 'building 1', 'building 2']);
+    expect(log).toContain('built');
     serving.interrupt();
     await serving.ended;
   });

@@ -4,11 +4,11 @@ import { toolStep } from './ids.js';
 /** The route of a door at which a runner says what its commands print. The door answers it itself. */
 export const livePath = '/live';
 
-/** The longest text of one piece, in UTF-16 units, and the most pieces of one report. */
+/** The longest text of one report, in UTF-16 units, and the most pieces of it. */
 export const maxLiveChars = 16 * 1024;
-const maxLivePieces = 64;
+export const maxLivePieces = 64;
 /** The largest report: a character may be six bytes of JSON. */
-export const maxLiveBytes = 256 * 1024;
+export const maxLiveBytes = 128 * 1024;
 
 /** What a command of a step printed, as far as it was told. */
 export const liveOutput = z.object({
@@ -21,7 +21,12 @@ export type LiveOutput = z.infer<typeof liveOutput>;
 /** What commands have printed since the last report, and how many bytes before it are left out. */
 export const liveReport = z.object({
   skipped: z.int().nonnegative(),
-  output: z.array(liveOutput).max(maxLivePieces),
+  output: z
+    .array(liveOutput)
+    .max(maxLivePieces)
+    .refine((pieces) => pieces.reduce((chars, { text }) => chars + text.length, 0) <= maxLiveChars, {
+      error: `expected at most ${maxLiveChars} characters in all`,
+    }),
 });
 export type LiveReport = z.infer<typeof liveReport>;
 
