@@ -106,6 +106,7 @@ export const turns = resource('Turns', {
       'What a turn does while it does it, as server-sent events: what its model says, and what its commands print.',
     description:
       'Events are `live`, whose data is `{kind: "model", step, text}`, `{kind: "output", step, stream, text}` or `{kind: "gap", bytes}`, and at the end of the attempt `end` with `{attempt, status}`; at once where the turn is over. Nothing of it is on record: it begins now, a slow reader loses some (`gap`), and the step that follows has all. Comments keep the connection alive.',
+    query: emptyRequest,
     answers: {
       200: { description: 'Events, until the attempt is over.', content: { 'text/event-stream': z.string() } },
     },
