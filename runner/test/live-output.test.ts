@@ -14,7 +14,9 @@ beforeEach(() => {
     return Promise.resolve(answer);
   });
 });
-afterEach(() => jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+});
 
 const print = (text: string | Buffer, stream: 'stdout' | 'stderr' = 'stdout') =>
   live.add('1.0', stream, Buffer.from(text));
