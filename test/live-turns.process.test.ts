@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { liveMessage } from '../shared/contract/src/operations/turns.js';
 import { type EventStream, openStream } from '../services/api/test/support/sse-client.js';
 import { eventually } from './support/poll.js';
 import { openProject } from './support/project.js';
@@ -55,11 +56,13 @@ const follow = (agent: string): Promise<EventStream> =>
   });
 
 /** Reads a stream until `isIt` says so, or the stream ends. */
-async function until(stream: EventStream, isIt: (text: string, kind: unknown) => boolean): Promise<string> {
+async function until(stream: EventStream, isIt: (text: string) => boolean): Promise<string> {
   let all = '';
   for (let next = await stream.next(); next; next = await stream.next()) {
-    all += next.type === 'end' ? '<end>' : String(next.data['text'] ?? `<gap ${String(next.data['bytes'])}>`);
-    if (isIt(all, next.data['kind'])) return all;
+    const message = liveMessage.parse({ event: next.type, data: next.data });
+    if (message.event === 'end') all += '<end>';
+    else all += message.data.kind === 'gap' ? `<gap ${String(message.data.bytes)}>` : message.data.text;
+    if (isIt(all)) return all;
   }
   return all;
 }

@@ -21,7 +21,8 @@ export async function followLive(
   { project, turn, signal }: { readonly project: string; readonly turn: LiveTurn; readonly signal: AbortSignal },
   onFrame: (frame: LiveFrame) => void,
 ): Promise<SuzumioError | undefined> {
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     try {
       const frames = followTurn(api, { project, turn: turn.id, signal });
       let next = await frames.next();
@@ -30,7 +31,7 @@ export async function followLive(
       if (status !== undefined && status !== 'queued' && status !== 'running') return undefined;
       if (status !== undefined) continue;
     } catch (error) {
-      if (signal.aborted) return undefined;
+      if (isOver()) return undefined;
       if (!(error instanceof SuzumioError)) throw error;
       if (!isSuzumioError(error, 'server-unreachable')) return error;
     }

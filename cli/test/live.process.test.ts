@@ -14,10 +14,10 @@ let baseURL: string;
 beforeEach(async () => {
   asked = Promise.withResolvers();
   provider = createServer((request, response) => {
-    void text(request).then(() => {
+    text(request).then(() => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       asked.resolve(response);
-    });
+    }, asked.reject);
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   baseURL = `http://127.0.0.1:${String((provider.address() as AddressInfo).port)}/v1`;

@@ -67,10 +67,11 @@ afterEach(async () => {
 const follow = (token = api.adminToken): Promise<EventStream> =>
   openStream(`${api.url}/api/projects/team/turns/ada:1/live`, { authorization: `Bearer ${token}` });
 const refused = async (token?: string) => {
-  const { response, cut } = await follow(token);
+  const stream = await follow(token);
+  const { response } = stream;
   let text = '';
   for await (const chunk of response) text += String(chunk);
-  cut();
+  stream.cut();
   return { status: response.statusCode, code: (JSON.parse(text) as { code: string }).code };
 };
 const output = (text: string): LiveLine => ({ kind: 'output', step: '0.0', stream: 'stdout', text });

@@ -35,21 +35,22 @@ export class ToolHosts {
     return async (take) => {
       const over = new AbortController();
       const done = AbortSignal.any([signal, over.signal]);
+      const isOver = () => done.aborted;
       await Promise.all(
         opened.map(async (first, index) => {
           const client = clients[index];
           if (client === undefined) return;
           let told = first.status === 'fulfilled' ? first.value : undefined;
           let wait = backOff(reconnect, done);
-          while (!done.aborted) {
+          while (!isOver()) {
             if (told) {
               if (await tellAll(told, take, done)) over.abort('over');
               wait = backOff(reconnect, done);
               // What it says until it is reached again is lost.
-              if (!done.aborted) await take({ kind: 'gap', bytes: 0 });
+              if (!isOver()) await take({ kind: 'gap', bytes: 0 });
             }
             await wait();
-            if (!done.aborted) told = await open(client).catch(() => undefined);
+            if (!isOver()) told = await open(client).catch(() => undefined);
           }
         }),
       );

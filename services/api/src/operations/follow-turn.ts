@@ -129,9 +129,9 @@ class LiveStream {
   }
 
   /** Resolves once there is room for more. */
-  async write({ event, data }: LiveMessage): Promise<void> {
+  async write(message: LiveMessage): Promise<void> {
     const { response } = this;
-    if (response.destroyed || response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)) return;
+    if (response.destroyed || response.write(textOf(message))) return;
     await new Promise<void>((resolve) => {
       const settle = () => {
         response.off('drain', settle).off('close', settle);
@@ -142,7 +142,10 @@ class LiveStream {
   }
 
   end(data: LiveEnd | undefined): void {
-    if (data) void this.write({ event: 'end', data });
-    this.response.end();
+    this.response.end(data && textOf({ event: 'end', data }));
   }
+}
+
+function textOf({ event, data }: LiveMessage): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
 }

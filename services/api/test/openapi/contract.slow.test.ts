@@ -397,16 +397,16 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'followTurn live-unavailable': async () =>
     world.call(operationCalled('followTurn'), { project: await world.project('at work') }),
   'followTurn live-full': async () => {
-    const { url, stop } = await startHttpServer((_request, response) => {
+    const full = await startHttpServer((_request, response) => {
       response.writeHead(503, { 'content-type': 'application/problem+json' });
       response.end(JSON.stringify({ code: 'live-full', detail: 'As many follow as may.', status: 503 }));
     }, local);
-    world.toolhostUrls.push(url);
+    world.toolhostUrls.push(full.url);
     try {
       return await world.call(operationCalled('followTurn'), { project: await world.project('at work') });
     } finally {
       world.toolhostUrls.pop();
-      await stop();
+      await full.stop();
     }
   },
   'createToken token-exists': async () => {

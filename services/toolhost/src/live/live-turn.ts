@@ -111,7 +111,7 @@ export class LiveTurn {
 
 /** One who follows a turn. What it does not take in time is lost to it, and takes no memory. */
 export class LiveFollower {
-  #awake = Promise.withResolvers<void>();
+  #awake = Promise.withResolvers<undefined>();
   #isClosed = false;
 
   constructor(
@@ -124,7 +124,7 @@ export class LiveFollower {
   /** The next frames, once there are some; undefined at the end. */
   async next(): Promise<LiveFrame[] | undefined> {
     while (!this.#isClosed) {
-      this.#awake = Promise.withResolvers<void>();
+      this.#awake = Promise.withResolvers<undefined>();
       const { frames, number, told } = this.turn.from(this.number, this.told);
       [this.number, this.told] = [number, told];
       if (frames.length > 0) return frames;
@@ -140,7 +140,7 @@ export class LiveFollower {
   }
 
   wake(): void {
-    this.#awake.resolve();
+    this.#awake.resolve(undefined);
   }
 
   close(): void {

@@ -21,10 +21,10 @@ let ada: Begun;
 beforeEach(async () => {
   asked = Promise.withResolvers();
   provider = createServer((request, response) => {
-    void text(request).then(() => {
+    text(request).then(() => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
       asked.resolve(response);
-    });
+    }, asked.reject);
   });
   await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
   const baseURL = `http://127.0.0.1:${String((provider.address() as AddressInfo).port)}/v1`;
@@ -163,7 +163,7 @@ describe('who follows', () => {
     const others = [await open(), await open()];
     const refused = await open();
     expect([refused.status, await refused.json()]).toMatchObject([503, { code: 'live-full' }]);
-    await Promise.all(others.map((other) => other.body?.cancel()));
+    for (const other of others) await other.body?.cancel();
     await eventually('there is room', async () => {
       const again = await open();
       await again.body?.cancel();
