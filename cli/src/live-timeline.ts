@@ -2,6 +2,7 @@ import { followEvents } from '@suzumio/contract/client/follow-events';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { Client } from '@suzumio/contract/client/client';
 import type { ApiClient } from './reach/api-client.js';
+import { LiveLines } from './live-lines.js';
 import { createTimeline, openEnds } from './render/timeline.js';
 import { say, sayJson, type Session } from './session.js';
 
@@ -13,6 +14,8 @@ export interface LiveTimeline {
   readonly hints?: boolean;
   /** Called for each event after it was shown; `true` ends the timeline. */
   readonly onEvent?: (event: ProjectEvent) => boolean;
+  /** Whether to show what turns say and print while they run, too. @default false */
+  readonly live?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -36,7 +39,7 @@ export async function printHistory(
 export async function followTimeline(
   session: Session,
   api: ApiClient,
-  { project, history, hints = true, onEvent, signal }: LiveTimeline,
+  { project, history, hints = true, onEvent, live = false, signal }: LiveTimeline,
 ): Promise<void> {
   const show = await printer(session, api, project);
   const last = history === undefined ? undefined : await printHistory(session, api, project, history);
@@ -47,7 +50,9 @@ export async function followTimeline(
     onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
     signal,
   });
+  const lines = live ? await LiveLines.of(session, api, project, signal) : undefined;
   for await (const event of events) {
+    await lines?.hear(event);
     show(event, hints);
     if (onEvent?.(event) === true) return;
   }

@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { followEvents } from '@suzumio/contract/client/follow-events';
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
+import type { LiveFrame } from '@suzumio/protocol/live';
 import type { Client } from '@suzumio/contract/client/client';
+import { followLive, gapText } from './live-turn.js';
 import type { ApiClient } from './reach/api-client.js';
 import { findReads, requireApi } from './reach/reach.js';
 import { paint } from './render/colors.js';
@@ -57,7 +59,7 @@ async function printOne(
   if (log === '') note(session, `Attempt ${attempt} of ${label} printed nothing.`, `turns show ${project} ${label}`);
 }
 
-/** Prints the newest that there is, and then that of every attempt when it ends. */
+/** Prints the newest log that there is, then what is printed while it happens; the log of an attempt of which nothing was seen. */
 async function follow(
   session: Session,
   api: ApiClient,
@@ -73,6 +75,8 @@ async function follow(
     print(session, turn, attempt, await api.getTurnLog({ project, turn: turn.id, query: { attempt } }), 'line');
   if (ofTurn && turn && turn.status !== 'queued' && turn.status !== 'running') return;
 
+  const live = new LiveLogs(session, api, project);
+  if (turn && (turn.status === 'queued' || turn.status === 'running')) live.begin(turn);
   const events = followEvents(api, {
     project,
     after: last?.id,
@@ -82,10 +86,96 @@ async function follow(
   });
   for await (const event of events) {
     const concerns = ofTurn ? event.turn === turn?.id : event.agent === name;
-    if (!concerns || !endsAttempt(event) || event.turn === null) continue;
-    const of = { id: event.turn, agent: event.agent ?? '', number: Number(event.data.number) };
-    await printWhenThere(session, api, project, of, Number(event.data.attempt));
-    if (ofTurn && event.type !== 'turn.requeued') return;
+    if (!concerns || event.turn === null) continue;
+    const of = { id: event.turn, agent: event.agent ?? '', number: Number((event.data as { number?: number }).number) };
+    if (event.type === 'turn.queued' || event.type === 'turn.started') live.begin(of);
+    if (!endsAttempt(event)) {
+      if (ofTurn && event.type === 'turn.cancelled') return;
+      continue;
+    }
+    const attempt = Number(event.data.attempt);
+    const isTriedAgain = event.type === 'turn.requeued';
+    const wasSeen = await live.wasSeen(of, isTriedAgain);
+    if (!wasSeen || session.json) await printWhenThere(session, api, project, of, attempt);
+    else
+      note(
+        session,
+        `Attempt ${attempt} of ${of.agent}:${of.number} has ended.`,
+        `logs ${project} ${of.agent}:${of.number}`,
+      );
+    if (ofTurn && !isTriedAgain) return;
+  }
+}
+
+/** How long after an attempt's end the end of what it printed may come. */
+const lastWordsMs = 1_500;
+
+/** What turns print, while they do. */
+class LiveLogs {
+  /** Whether something of the present attempt was seen, and when all of it was. */
+  readonly #turns = new Map<string, { seen: boolean; done: Promise<void> }>();
+  #source = '';
+  #isInLine = false;
+
+  constructor(
+    private readonly session: Session,
+    private readonly api: ApiClient,
+    private readonly project: string,
+  ) {}
+
+  begin(turn: Turn): void {
+    if (this.#turns.has(turn.id)) return;
+    const { session, api, project } = this;
+    const state = { seen: false, done: Promise.resolve() };
+    this.#turns.set(turn.id, state);
+    state.done = followLive(api, { project, turn, signal: session.context.interrupted }, (frame) => {
+      state.seen ||= frame.kind !== 'gap';
+      this.#print(turn, frame);
+    }).then(
+      (refusal) => {
+        if (refusal)
+          note(session, `What ${turn.agent}:${turn.number} prints is shown when it ends: ${refusal.message}`);
+      },
+      (error: unknown) =>
+        note(session, `What ${turn.agent}:${turn.number} prints is shown when it ends: ${messageOf(error)}`),
+    );
+  }
+
+  /** Whether something of a turn's attempt that has ended was seen. */
+  async wasSeen({ id }: Turn, isTriedAgain: boolean): Promise<boolean> {
+    const state = this.#turns.get(id);
+    if (!state) return false;
+    await Promise.race([state.done, sleep(lastWordsMs, undefined, { ref: false })]);
+    const { seen } = state;
+    state.seen = false;
+    if (!isTriedAgain) this.#turns.delete(id);
+    this.#endLine();
+    return seen;
+  }
+
+  #print(turn: Turn, frame: LiveFrame): void {
+    const { session } = this;
+    sayJson(session, { turn: turn.id, agent: turn.agent, number: turn.number, live: frame }, 'line');
+    if (session.json) return;
+    const { out } = session.context;
+    const source = frame.kind === 'gap' ? 'gap' : `${turn.id} ${frame.kind} ${frame.step}`;
+    if (source !== this.#source) this.#endLine();
+    if (!this.#source.startsWith(turn.id) && frame.kind !== 'gap') {
+      out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, as it runs`)}\n`);
+    }
+    if (frame.kind === 'gap') {
+      out.write(`${paint(out).dim(gapText(frame.bytes))}\n`);
+      return;
+    }
+    this.#source = source;
+    const text = out.isTerminal ? visibleLines(stripVTControlCharacters(frame.text)).join('\n') : frame.text;
+    out.write(text);
+    this.#isInLine = !text.endsWith('\n');
+  }
+
+  #endLine(): void {
+    if (this.#isInLine && !this.session.json) this.session.context.out.write('\n');
+    this.#isInLine = false;
   }
 }
 

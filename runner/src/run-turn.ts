@@ -5,6 +5,7 @@ import { type Connector, connectorTo } from './door/connector.js';
 import { defaultPatienceMs, DoorClient } from './door/door-client.js';
 import type { GitService, openGitService } from './git/git-service.js';
 import { withAuthor } from './git/git-author.js';
+import { LiveOutput, reportsTo } from './live/live-output.js';
 import { processControl } from './mock/process-control.js';
 import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
@@ -37,12 +38,13 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
     const programs = git?.env ?? own;
     const steps = new SandboxSteps(door, input);
     const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
+    const live = new LiveOutput(reportsTo(connector, input));
     const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
-      openSandbox(input, door, steps, { env: programs, log: write, show }),
+      openSandbox(input, door, steps, { env: programs, log: write, live, show }),
     );
     const output = await tools.during(() =>
       input.runner.mode === 'mock'
-        ? playTurn(input, { tools, steps, control: processControl(self), env: programs, log: write })
+        ? playTurn(input, { tools, steps, control: processControl(self), env: programs, log: write, live })
         : thinkThrough(input, connector, tools, write),
     );
     await writeTurnOutput(turnDir, output);

@@ -21,6 +21,7 @@ async function saidIn(attempt: number, steps: readonly object[]) {
     },
     env: {},
     log: () => undefined,
+    live: { add: () => undefined, ended: () => undefined },
   } as unknown as Stage;
   const input = {
     project: 'p',

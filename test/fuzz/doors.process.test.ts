@@ -9,13 +9,16 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { z } from 'zod';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
+import { liveReport } from '../../shared/protocol/src/live.js';
 import { encodeFrame, frameTypes, maxFramePayloadBytes } from '../../shared/protocol/src/stdio-frame-codec.js';
 import { Multiplexer } from '../../shared/protocol/src/stdio-frames.js';
 import { coreToolNames } from '../../shared/protocol/src/tool-names.js';
 import { eventually } from '../support/poll.js';
 import { freePort } from '../support/free-port.js';
 import { type Campaign, campaign, casesOf } from './support/campaign.js';
+import type { JsonSchema } from './support/json-schema.js';
 import { judgeConversation } from './support/judge.js';
 import { type Conversation, talk } from './support/raw-http.js';
 import { type Placeholders, type RequestCase, requestsTo, type Route, wireOf } from './support/request.js';
@@ -41,6 +44,13 @@ const routes: Route[] = [
     path: '/content/:sha256',
     parameters: sha256,
     bytes: 'application/octet-stream',
+  },
+  {
+    ...plain,
+    name: 'live',
+    method: 'POST',
+    path: '/live',
+    body: z.toJSONSchema(liveReport, { io: 'input' }) as JsonSchema,
   },
   { ...plain, name: 'get', method: 'GET', path: '/content/:sha256', parameters: sha256 },
 ];

@@ -7,6 +7,7 @@ import { ClaimWaits } from '../../services/toolhost/src/claim-waits.js';
 import type { ToolhostContext } from '../../services/toolhost/src/context.js';
 import { gitRouter } from '../../services/toolhost/src/git-router.js';
 import { handlersRouter } from '../../services/toolhost/src/handlers-router.js';
+import { liveRouter } from '../../services/toolhost/src/live-router.js';
 import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import {
@@ -18,6 +19,7 @@ import {
   markRequest,
 } from '../../shared/protocol/src/attempts.js';
 import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src/handlers.js';
+import { liveReport } from '../../shared/protocol/src/live.js';
 import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
 import { pushRequest } from '../../shared/protocol/src/shared-repository.js';
 import { workspaceBase } from '../../shared/protocol/src/repository.js';
@@ -43,6 +45,9 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/attempts/:attempt/heartbeat': { token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/capture': { body: schema(captureRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/mark': { body: schema(markRequest), token: '~lease~' },
+  'POST /projects/:project/turns/:turn/attempts/:attempt/live': { body: schema(liveReport), token: '~lease~' },
+  // Whoever may follow gets no end; the token of services is in nobody else's hands.
+  'GET /projects/:project/turns/:turn/live': { token: '~worker~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/base': { body: schema(workspaceBase), token: '~lease~' },
@@ -85,7 +90,7 @@ const isRunners = ({ name }: Route) => runnerRoutes.some((route) => route.name =
 const handlerRoutes = routesIn(handlersRouter(context, new ClaimWaits({} as Transport))).filter(
   (route) => !isRunners(route),
 );
-const workerRoutes = [...routesIn(attemptsRouter(context)), ...handlerRoutes];
+const workerRoutes = [...routesIn(attemptsRouter(context)), ...routesIn(liveRouter(context)), ...handlerRoutes];
 const known = { ...knownToTools, attempt: fc.constant('~attempt~') };
 
 let world: World;

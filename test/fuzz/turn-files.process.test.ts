@@ -227,6 +227,7 @@ test('a mock turn ends, with a text or a failure that says why', async () => {
       control: { crash: ended, hang: ended },
       env: {},
       log: () => undefined,
+      live: { add: () => undefined, ended: () => undefined },
     };
     const played = await playTurn(input, stage).catch((error: unknown) => error);
     if (played instanceof Error) expect(played).toBeInstanceOf(TurnFailure);

@@ -108,7 +108,10 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
     return { worker, runner, process: await make('toolhost', environment) };
   });
   const apiPort = await freePort();
-  const api = await make('api', { SUZUMIO_PORT: String(apiPort) });
+  const api = await make('api', {
+    SUZUMIO_PORT: String(apiPort),
+    SUZUMIO_TOOLHOST_URLS: toolhosts.map(({ worker }) => local(worker)).join(','),
+  });
   const schedulers = await times(options.schedulers ?? 1, () => make('scheduler', {}));
   const workers = await times(options.workers ?? 1, (index) => {
     const toolhost = toolhosts[index % toolhosts.length];

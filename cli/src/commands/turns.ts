@@ -60,10 +60,10 @@ export const registerTurns: Register = (program, action) => {
       .command('logs <project> <agent-or-turn>')
       .description('print what a container printed: that of the newest turn of an agent, or of a turn')
       .option('--attempt <n>', 'an earlier attempt of the turn', wholeNumber(1, 1_000_000))
-      .option('--follow', 'go on with what comes, until Ctrl-C or the end of the turn', false),
+      .option('-f, --follow', 'go on with what comes, until Ctrl-C or the end of the turn', false),
     ['logs newsroom checker', 'its newest turn'],
     ['logs newsroom checker:1 --attempt 1'],
-    ['logs newsroom checker --follow', 'every turn, when it ends'],
+    ['logs newsroom checker --follow', 'every turn, while it runs'],
   ).action(
     action(async (session: Session, ...args: [string, string, { attempt?: number; follow: boolean }]) =>
       (await import('../logs.js')).logs(session, ...args),

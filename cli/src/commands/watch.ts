@@ -15,12 +15,14 @@ export const registerWatch: Register = (program, action) => {
       .command('watch [project]')
       .description('follow what happens, until the report is approved or you press Ctrl-C')
       .option('--limit <n>', 'how many earlier events to show first', wholeNumber(0, 1000), 50)
+      .option('--live', 'what turns say and print, too, while they run')
       .option('--all', 'all projects, until you press Ctrl-C')
       .option('--label <key=value>', 'of all: only projects filed under this; may be given again', collected)
       .option('--type <type>', 'of all: only events of this type; may be given again', gatherEventTypes)
       .option('--agent <agent>', 'of all: only events about this agent; may be given again', collected),
     ['watch newsroom'],
     ['watch newsroom --limit 0', 'only what happens from now on'],
+    ['watch newsroom --live', 'and what its agents say and print meanwhile'],
     ['watch newsroom --json', 'an event a line, for a program'],
     ['watch --all --label team=news --type turn.failed', 'what fails, in whichever project'],
   ).action(action(watch));
@@ -28,6 +30,7 @@ export const registerWatch: Register = (program, action) => {
 
 interface WatchOptions {
   readonly limit: number;
+  readonly live?: true;
   readonly all?: true;
   readonly label?: string[];
   readonly type?: EventType[];
@@ -35,11 +38,12 @@ interface WatchOptions {
 }
 
 async function watch(session: Session, project: string | undefined, options: WatchOptions): Promise<undefined> {
-  const { limit, all, label, type: types, agent: agents } = options;
+  const { limit, live, all, label, type: types, agent: agents } = options;
   if ((project === undefined) === (all === undefined)) {
     throw new UsageError('Name one project, or follow all of them with --all.', 'watch');
   }
   if (project === undefined) {
+    if (live) throw new UsageError('--live goes with one project.', 'watch');
     const signal = session.context.interrupted;
     await followCell(session, await requireApi(session), { history: limit, filter: { label, types, agents }, signal });
     return;
@@ -53,6 +57,7 @@ async function watch(session: Session, project: string | undefined, options: Wat
       await followTimeline(session, api, {
         project,
         history: limit,
+        live: live === true,
         onEvent: ({ type }) => type === 'project.completed',
         signal: session.context.interrupted,
       });

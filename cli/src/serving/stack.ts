@@ -107,7 +107,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     { worker: { ...loopback, port: workerPort }, runner: loopback, transportName, policy, ...dayBudget },
     { ...shared, secrets: environmentSecrets(options.environment, redactor) },
   );
-  const api = createApi({ host, port, transportName, policy, ...dayBudget, ...access }, shared);
+  const api = createApi(
+    { host, port, transportName, policy, toolhostUrls: () => [toolhost.workerUrl], ...dayBudget, ...access },
+    shared,
+  );
   const scheduler = new Scheduler({ transportName }, shared);
   const running: Running[] = [];
   const started = async <Kind extends Service>(service: Kind): Promise<Kind> => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MockStep } from '@suzumio/protocol/mock-script';
 import type { RunnerTurnInput, RunnerTurnOutput } from '@suzumio/protocol/runner';
 import { SandboxRefusal } from '../sandbox/paths/refusal.js';
+import type { LiveOutput } from '../live/live-output.js';
 import type { SandboxStep, SandboxSteps } from '../sandbox/sandbox-steps.js';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { openForWriting, WorkspacePathError } from '../tools/workspace-path.js';
@@ -27,6 +28,8 @@ export interface Stage {
   /** The environment of commands. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly log: (text: string | Buffer) => void;
+  /** Tells followers of the turn what its commands print. */
+  readonly live: Pick<LiveOutput, 'add' | 'ended'>;
 }
 
 /** The result of a step. */
@@ -88,8 +91,13 @@ async function perform(
       variables: fillCommand(step.run.command, scopeOfTurn(scope)).variables,
       ...bounds,
     }));
-    const run = () => runCommand({ command, cwd: input.workspace, env, timeoutMs }, stage.log);
-    return { output: await act({ tool: 'script.run', ...asked, step: `${index}.0` }, run, input, stage) };
+    const place = `${index}.0`;
+    const run = () =>
+      runCommand({ command, cwd: input.workspace, env, timeoutMs }, (bytes, stream) => {
+        stage.log(bytes);
+        stage.live.add(place, stream, bytes);
+      }).finally(() => stage.live.ended(place));
+    return { output: await act({ tool: 'script.run', ...asked, step: place }, run, input, stage) };
   }
   if ('write' in step) {
     const [path, content] = [fillTemplate(step.write.path, scope), fillTemplate(step.write.text, scope)];

@@ -18,19 +18,22 @@ const errorTailBytes = 2000;
  * Runs `sh -c` and returns what it printed, without the last line break. Its output and errors go to `log` too; its stdin
  * is empty, for ours may be the door. Throws a {@link TurnFailure} where it does not exit with 0.
  */
-export function runCommand({ command, cwd, env, timeoutMs }: Command, log: (bytes: Buffer) => void): Promise<string> {
+export function runCommand(
+  { command, cwd, env, timeoutMs }: Command,
+  log: (bytes: Buffer, stream: 'stdout' | 'stderr') => void,
+): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn('sh', ['-c', command], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     const output: Buffer[] = [];
     let outputBytes = 0;
     let errors = Buffer.alloc(0);
     child.stdout.on('data', (bytes: Buffer) => {
-      log(bytes);
+      log(bytes, 'stdout');
       if (outputBytes < maxCommandOutputBytes) output.push(bytes.subarray(0, maxCommandOutputBytes - outputBytes));
       outputBytes += bytes.length;
     });
     child.stderr.on('data', (bytes: Buffer) => {
-      log(bytes);
+      log(bytes, 'stderr');
       errors = Buffer.concat([errors, bytes]).subarray(-errorTailBytes);
     });
     const timer = timeoutMs === undefined ? undefined : setTimeout(stop, timeoutMs);

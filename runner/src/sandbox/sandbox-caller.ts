@@ -29,7 +29,7 @@ export class SandboxCaller {
     { workspace, sandbox, token }: RunnerTurnInput,
     door: DoorClient,
     steps: SandboxSteps,
-    host: { readonly env: Environment } & Pick<Sandbox, 'log' | 'show'>,
+    host: { readonly env: Environment } & Pick<Sandbox, 'log' | 'live' | 'show'>,
   ): Promise<SandboxCaller> {
     const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
     const artifacts = new ArtifactWriter(door, `Bearer ${token}`, workspace);
@@ -40,6 +40,7 @@ export class SandboxCaller {
       processes: new BackgroundProcesses(),
       fetch: (sha256, maxBytes) => fetched(artifacts, sha256, maxBytes),
       log: host.log,
+      live: host.live,
       show: host.show,
     };
     return new SandboxCaller(steps, opened);

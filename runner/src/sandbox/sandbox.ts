@@ -1,6 +1,7 @@
 import type { HandedArtifact } from '@suzumio/protocol/artifacts';
 import { maxResultChars } from '@suzumio/protocol/conversation';
 import type { ShownImage } from '@suzumio/protocol/images';
+import type { LiveOutput } from '../live/live-output.js';
 import type { BackgroundProcesses } from './processes/background-processes.js';
 import type { Roots } from './paths/roots.js';
 
@@ -15,6 +16,8 @@ export interface Sandbox {
   readonly fetch: (sha256: string, maxBytes: number) => Promise<Buffer>;
   /** Writes to the turn's log. */
   readonly log: (bytes: Buffer) => void;
+  /** Tells followers of the turn what its commands print. */
+  readonly live: Pick<LiveOutput, 'add' | 'ended'>;
   /** Stores what the turn's model is to see; undefined where it sees no images. */
   readonly show: ((image: Buffer) => Promise<string>) | undefined;
 }

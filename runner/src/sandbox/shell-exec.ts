@@ -20,7 +20,7 @@ async function inBackground(input: Input, sandbox: Sandbox, { step }: SandboxCal
   const command = await started(
     input,
     sandbox,
-    logged(sandbox, (chunk) => output.add(chunk)),
+    told(sandbox, step, (chunk) => output.add(chunk)),
   );
   const handle = `bg-${step}`;
   processes.add(handle, command, output);
@@ -39,7 +39,7 @@ async function inForeground(input: Input, sandbox: Sandbox, { step, signal }: Sa
     kept[stream].add(chunk);
     return file.add(chunk);
   };
-  const command = await started(input, sandbox, logged(sandbox, sink));
+  const command = await started(input, sandbox, told(sandbox, step, sink));
   try {
     const exit = await firstOf(command.exited, timeoutMs, signal);
     if (exit === 'cancelled') await command.end();
@@ -49,6 +49,7 @@ async function inForeground(input: Input, sandbox: Sandbox, { step, signal }: Sa
     const end = { exit: exit === 'timeout' ? await command.exited : (exit as Exit), timedOut: exit === 'timeout' };
     return answer(input, { ...end, left: end.timedOut ? [] : left, kept, file });
   } finally {
+    sandbox.live.ended(step);
     await file.close();
   }
 }
@@ -143,12 +144,13 @@ function outputFile({ roots, limits }: Sandbox, step: string, afterBytes: number
   return new OutputFile(roots, step.replace(/[^\w.-]/g, '_'), { afterBytes, maxBytes: limits.outputFileBytes });
 }
 
-/** Has the beginning of the output go to the turn's log, too. */
-function logged({ log, limits }: Sandbox, sink: Sink): Sink {
+/** Has the beginning of the output go to the turn's log, too, and all of it to who follows the turn. */
+function told({ log, live, limits }: Sandbox, step: string, sink: Sink): Sink {
   let room = limits.loggedBytes;
   return (chunk, stream) => {
     if (room > 0) log(chunk.subarray(0, room));
     room -= chunk.length;
+    live.add(step, stream, chunk);
     return sink(chunk, stream);
   };
 }

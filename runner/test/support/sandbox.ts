@@ -62,6 +62,7 @@ export async function createSandbox({
     processes: new BackgroundProcesses(2),
     fetch: (sha256) => Promise.resolve(published.get(sha256) ?? Buffer.alloc(0)),
     log: (bytes) => chunks.push(bytes),
+    live: { add: () => undefined, ended: () => undefined },
     show,
   };
   let calls = 0;

@@ -8,6 +8,7 @@ import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
 import type { BrokenProject } from '@suzumio/store/cell/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';
+import { ToolHosts } from './live/toolhosts.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
 
 export interface ApiConfig extends ApiGuards {
@@ -23,6 +24,8 @@ export interface ApiConfig extends ApiGuards {
   /** The budget of all projects for a day, in dollars: the ToolHost enforces it, this shows it. */
   budgetUsdPerDay?: number | undefined;
   events?: EventHubOptions;
+  /** The ToolHosts' addresses for workers, at which running turns are followed. @default none */
+  toolhostUrls?: () => readonly string[];
 }
 
 export interface Api {
@@ -53,9 +56,10 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
         mounting: false,
         writable: () => writableByGrants(cell.directory),
       });
-      const { budgetUsdPerDay, publicUrl } = config;
+      const { budgetUsdPerDay, publicUrl, toolhostUrls } = config;
+      const toolhosts = toolhostUrls && new ToolHosts(toolhostUrls, cell.directory.serviceToken());
       const publicPath = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
-      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay, publicPath }, hub, config);
+      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay, publicPath, toolhosts }, hub, config);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();

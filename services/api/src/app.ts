@@ -65,7 +65,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...messageRuns(hub, access),
     ...inboxRuns,
     ...taskRuns,
-    ...turnRuns,
+    ...turnRuns(hub, access),
     ...artifactRuns,
     ...workspaceRuns(),
     ...sharedRepositoryRuns,

@@ -3,6 +3,7 @@ import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { Transport } from '@suzumio/runtime/queue/transport';
+import type { ToolHosts } from './live/toolhosts.js';
 import type { Cell } from '@suzumio/store/cell/cell';
 
 /** The API's collaborators. */
@@ -25,6 +26,8 @@ export interface ApiContext extends ApiDependencies {
   publicPath: string;
   /** This machine's file system, for paths in posted project files. */
   host: HostPaths;
+  /** Where the ToolHosts tell what running turns do; undefined where nothing is known of any. */
+  toolhosts?: ToolHosts | undefined;
   /** Set where no service runs: the data directory is read, and there is no queue. */
   unserved?: boolean;
 }

@@ -50,6 +50,10 @@ export const apiEnvironment = controlPlaneEnvironment.extend({
   ...accessEnvironment.shape,
   SUZUMIO_HOST: z.string().default('127.0.0.1'),
   SUZUMIO_PORT: z.coerce.number().int().min(0).max(65_535).default(39_400),
+  /** The ToolHosts' listeners for workers, separated by commas: running turns are followed there. */
+  SUZUMIO_TOOLHOST_URLS: listOf(',')
+    .pipe(z.array(z.url({ protocol: /^https?$/, error: 'expected addresses, such as http://toolhost:39410' })))
+    .default(['http://127.0.0.1:39410']),
   /** The administrator's secret. @default the data directory's own */
   SUZUMIO_ADMIN_TOKEN: z.string().optional(),
   SUZUMIO_ADMIN_TOKEN_FILE: z.string().optional(),

@@ -35,6 +35,7 @@ const code = await runService({
         adminToken,
         budgetUsdPerDay: environment.SUZUMIO_BUDGET_USD_PER_DAY,
         policy,
+        toolhostUrls: () => environment.SUZUMIO_TOOLHOST_URLS,
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },
     );

@@ -13,6 +13,7 @@ import {
   maxLogBytes,
   type MeasureAnswer,
 } from '@suzumio/protocol/attempts';
+import { type LiveAnswer, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxTrackedBytes } from '@suzumio/protocol/ignored-roots';
 import { inBlocks } from '@suzumio/protocol/disk-blocks';
 import { workspaceBase } from '@suzumio/protocol/repository';
@@ -82,15 +83,19 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(`${attempt}/heartbeat`, async (request, response) => {
     response.json(
       await withLease(context, request, async (store, attempt, token) => {
+        const followed = context.live.isFollowed(token);
         // Most heartbeats find enough of the lease left, and cost a read.
         const nowMs = context.cell.context.now();
         const leftMs = attempt.lease_until_ms - nowMs;
         const due = !isFresh(leftMs, context.leaseMs) || isOverTime(store.config, attempt, nowMs);
-        if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false };
+        if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false, followed };
         const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
         // It may have ended just now.
-        if (answer.cancel) context.transport.wake(store.project);
-        return answer;
+        if (answer.cancel) {
+          context.live.end(token);
+          context.transport.wake(store.project);
+        }
+        return { ...answer, followed };
       }),
     );
   });
@@ -115,6 +120,17 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
+  router.post(`${attempt}/live`, jsonBodies(maxLiveBytes), async (request, response) => {
+    response.json(
+      await withLease(context, request, (_store, row, token): Promise<LiveAnswer> => {
+        const report = parse(liveReport, request.body, 'report');
+        assertRunning(row, token);
+        context.live.output(token, report);
+        return Promise.resolve({ followed: context.live.isFollowed(token) });
+      }),
+    );
+  });
+
   router.post(`${attempt}/complete`, jsonBodies(maxOutputBytes + 65_536), async (request, response) => {
     response.json(
       await withLease(context, request, async (store, row, token) => {
@@ -126,6 +142,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
         }
         const counted = await countChanges(context, store, row, report.snapshot);
         const ended = await store.write((tx) => completeTurn(tx, token, report, counted));
+        context.live.end(token);
         context.transport.wake(store.project);
         return ended;
       }),
@@ -137,6 +154,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
       await withLease(context, request, async (store, _row, token) => {
         const report = parse(failRequest, request.body, 'report');
         const ended = await store.write((tx) => failAttempt(tx, token, report));
+        context.live.end(token);
         context.transport.wake(store.project);
         return ended;
       }),

@@ -10,6 +10,7 @@ import {
   type AttemptTokenKind,
   hashToken,
   parseAttemptToken,
+  sameHash,
 } from '@suzumio/store/turns/tokens';
 import type { BodySender } from './bodies/body-gate.js';
 import type { ToolhostContext } from './context.js';
@@ -99,6 +100,15 @@ export async function withLease<Result>(
   const { project, turn, attempt } = request.params;
   if (project !== token.project || turn !== token.turn || attempt !== String(token.attempt)) throw rejected();
   return context.cell.stores.use(token.project, (store) => body(store, authorizeLease(store.reader, token), token));
+}
+
+/**
+ * Requires the token with which services of the cell ask each other.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+export function requireService({ serviceToken }: ToolhostContext, request: Request): void {
+  if (!sameHash(hashToken(bearerToken(request)), hashToken(serviceToken))) throw rejected();
 }
 
 /** The sender by whom a request's body is counted. */

@@ -9,6 +9,7 @@ import type { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { PackInspector } from './git/pack-inspector.js';
+import type { LiveTurns } from './live/live-turns.js';
 import type { RefusalPace } from './refusal-pace.js';
 
 /** The ToolHost's collaborators. */
@@ -40,6 +41,10 @@ export interface ToolhostContext extends ToolhostDependencies {
   packs: PackInspector;
   /** Reads snapshots of workspaces. */
   snapshots: Snapshots;
+  /** What followers of running turns see. */
+  live: LiveTurns;
+  /** With which the API asks. */
+  serviceToken: string;
   /** This process's id as the owner of model calls. */
   owner: string;
   /** The cell's budget for a day. */

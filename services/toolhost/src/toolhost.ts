@@ -17,6 +17,8 @@ import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { PackInspector } from './git/pack-inspector.js';
 import { gitRouter } from './git-router.js';
+import { type LiveBounds, LiveTurns } from './live/live-turns.js';
+import { liveRouter } from './live-router.js';
 import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
 import { RefusalPace } from './refusal-pace.js';
@@ -40,6 +42,8 @@ export interface ToolhostConfig {
   policy?: Policy;
   /** The budget of all projects for a day (UTC), in dollars. @default no limit */
   budgetUsdPerDay?: number;
+  /** Bounds of what followers of running turns see. */
+  live?: Partial<LiveBounds>;
 }
 
 export interface Toolhost {
@@ -61,6 +65,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   let waits: ClaimWaits | undefined;
   let reader: BodyReader | undefined;
   let packs: PackInspector | undefined;
+  const live = new LiveTurns(config.live);
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
@@ -79,6 +84,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       reader: (reader = new BodyReader(bodyThread)),
       packs: (packs = new PackInspector(packThread)),
       refusals: new RefusalPace(),
+      live,
+      serviceToken: cell.directory.serviceToken(),
       snapshots: new Snapshots(),
       dayLimitNanoUsd: config.budgetUsdPerDay === undefined ? undefined : config.budgetUsdPerDay * nanoPerUsd,
     };
@@ -88,7 +95,12 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     const listen = ({ host, port }: ToolhostConfig['worker'], ...routers: Router[]) =>
       startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
     waits = new ClaimWaits(context.transport);
-    const worker = await listen(config.worker, attemptsRouter(context), handlersRouter(context, waits));
+    const worker = await listen(
+      config.worker,
+      attemptsRouter(context),
+      liveRouter(context),
+      handlersRouter(context, waits),
+    );
     try {
       servers = {
         worker,
@@ -108,6 +120,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
 
   async function stop(): Promise<void> {
     waits?.close();
+    live.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
     await Promise.all([reader?.close(), packs?.close()]);
     await delist?.();

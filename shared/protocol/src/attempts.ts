@@ -17,6 +17,7 @@ import { workspaceLimits } from './workspace-manifest.js';
  * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
  * | `PUT …/attempts/:attempt/base` | the lease token |
+ * | `POST …/attempts/:attempt/live` | the lease token |
  * | `POST /projects/gone` | the worker's credential |
  */
 export const attemptsProtocol = 2;
@@ -115,6 +116,8 @@ export const heartbeatAnswer = z.object({
   leaseMs: z.int(),
   /** Whether the attempt is over: then the worker kills it and reports nothing. */
   cancel: z.boolean(),
+  /** Whether anybody follows the turn at this ToolHost, and is to see what its commands print. */
+  followed: z.boolean().optional(),
 });
 export type HeartbeatAnswer = z.infer<typeof heartbeatAnswer>;
 

@@ -7,9 +7,12 @@ import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { readTurnLog } from '@suzumio/store/content/turn-logs';
 import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
+import type { EventHub } from '../events/event-hub.js';
+import type { OpenAccess } from '../open-access.js';
+import { followTurn } from './follow-turn.js';
 import type { Runs } from '../routes.js';
 
-export const turnRuns: Runs<typeof turns> = {
+export const turnRuns = (hub: EventHub, access: OpenAccess): Runs<typeof turns> => ({
   listTurns: (call) =>
     call.read((reader) => {
       const { agent } = call.query;
@@ -38,6 +41,8 @@ export const turnRuns: Runs<typeof turns> = {
       listConversation(reader, config, turnCalled(reader, call.params.turn).id, call.query),
     ),
 
+  followTurn: (call) => followTurn(call, hub, access),
+
   cancelTurn: (call) => call.write((tx) => cancelActiveTurn(tx, call.params.turn, call.actor)),
 
   listToolCalls: (call) =>
@@ -47,7 +52,7 @@ export const turnRuns: Runs<typeof turns> = {
       if (page.agent !== undefined) agentRow(reader, page.agent);
       return listToolCalls(reader, { ...page, turn: id });
     }),
-};
+});
 
 function knownTurn(reader: SqlReader, name: string, withCalls: boolean): TurnDetail {
   const turn = findTurn(reader, turnCalled(reader, name).id, { withCalls });

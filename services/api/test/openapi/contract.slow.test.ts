@@ -5,12 +5,14 @@ import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type EventType, eventTypes } from '@suzumio/contract/model/event';
 import { listEvents } from '@suzumio/store/projects/events';
+import { startHttpServer } from '@suzumio/runtime/http/http-server';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
+import { liveMessage } from '@suzumio/contract/operations/turns';
 import { allOperations } from '@suzumio/contract/operations/operations';
 import { isOpen, type Operation, refusalsOf, scopeOf, takesKey } from '@suzumio/contract/operations/operation';
 import type { Answer } from '../support/api.js';
@@ -182,7 +184,7 @@ describe('the catalogue', () => {
   });
 });
 
-const streams = new Set(['streamEvents', 'streamCellEvents']);
+const streams = new Set(['streamEvents', 'streamCellEvents', 'followTurn']);
 const succeeding = allOperations.flatMap((operation) =>
   Object.entries(operation.answers)
     .filter(([status]) => Number(status) < 300 && !streams.has(operation.id))
@@ -218,6 +220,17 @@ describe('succeeding as described', () => {
     const stream = await openStream(url, headers);
     expect(stream.response.headers['content-type']).toMatch(/^text\/event-stream/);
     expect(await stream.next()).toMatchObject({ type: expect.stringMatching(/^project\.(initialized|deleted)$/) });
+    stream.cut();
+  });
+
+  test('followTurn as a stream', async () => {
+    const { url, adminToken } = world.api;
+    const headers = { authorization: `Bearer ${adminToken}` };
+    const stream = await openStream(`${url}/api/projects/team/turns/ada:1/live`, headers);
+    const message = liveMessage.parse(
+      await stream.next().then((sent) => sent && { event: sent.type, data: sent.data }),
+    );
+    expect(message).toMatchObject({ event: 'end', data: { attempt: 1 } });
     stream.cut();
   });
 
@@ -381,6 +394,21 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     world.call(operationCalled('stopAgent'), { project: await world.project('failed') }),
   'startAgent agent-state-refused': () => world.call(operationCalled('startAgent')),
   'cancelTurn turn-state-refused': () => world.call(operationCalled('cancelTurn')),
+  'followTurn live-unavailable': async () =>
+    world.call(operationCalled('followTurn'), { project: await world.project('at work') }),
+  'followTurn live-full': async () => {
+    const full = await startHttpServer((_request, response) => {
+      response.writeHead(503, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ code: 'live-full', detail: 'As many follow as may.', status: 503 }));
+    }, local);
+    world.toolhostUrls.push(full.url);
+    try {
+      return await world.call(operationCalled('followTurn'), { project: await world.project('at work') });
+    } finally {
+      world.toolhostUrls.pop();
+      await full.stop();
+    }
+  },
   'createToken token-exists': async () => {
     await post('createToken', { name: 'taken', scope: 'read' });
     return post('createToken', { name: 'taken', scope: 'admin' });

@@ -46,6 +46,8 @@ export interface ContractWorld {
   file: string;
   /** The address of a server that is stopping. */
   stoppingUrl: string;
+  /** Where its ToolHosts are said to be: nowhere, at first. */
+  toolhostUrls: string[];
   call(operation: Operation, sample?: Sample): Promise<Answer>;
   /** The same on a server that answers little. */
   callLimited(operation: Operation, sample?: Sample): Promise<Answer>;
@@ -71,7 +73,8 @@ const thinking = (name: string): string =>
   thinkingYaml('http://127.0.0.1:9/v1', { name, agents: '{ ada: { role: thinker, prompt: Think. } }' });
 
 export async function contractWorld(): Promise<ContractWorld> {
-  const api = await testApi({ allowedHosts: ['away.example'] });
+  const toolhostUrls: string[] = [];
+  const api = await testApi({ allowedHosts: ['away.example'], toolhostUrls: () => toolhostUrls });
   await api.create(contractYaml('team'));
   const artifact = await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from('1,2,3\n') });
   const directory = await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
@@ -124,6 +127,7 @@ export async function contractWorld(): Promise<ContractWorld> {
   return {
     api,
     stoppingUrl: stopping.url,
+    toolhostUrls,
     file: artifact.id,
     session,
     signIn: browser,

@@ -239,8 +239,16 @@ class ModelCall {
       answering = this.#bestEffort(() => breaker.answering());
     });
     this.#asking = { candidate, provider, breaker, progress };
+    const live = this.context.live.text(this.asked.token, this.asked.step);
     try {
-      const answer = await askProvider(asked, onText, progress);
+      const answer = await askProvider(
+        asked,
+        (text) => {
+          onText(text);
+          live.write(text);
+        },
+        progress,
+      );
       await answering;
       await this.#bestEffort(() => breaker.close());
       metrics.modelCalls.inc({ outcome: 'answered' });
@@ -269,6 +277,7 @@ class ModelCall {
         asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault, unreadable: error.unreadable },
       };
     } finally {
+      live.end();
       if (progress.connected) await this.#bestEffort(() => cell.catalog.reached.add(host));
       this.#asking = undefined;
     }

@@ -25,7 +25,7 @@ export function redactedFailure(failure: ProviderFailure, request: Opening): Pro
 }
 
 /** The credentials in a request, in each form in which they may be echoed. */
-function secretsOf({ baseURL, headers }: Opening): string[] {
+export function secretsOf({ baseURL, headers }: Opening): string[] {
   // Without its scheme, an authorization value is the key itself.
   const sent = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const { username, password, search } = new URL(baseURL);

@@ -7,6 +7,7 @@ import { delay, retry } from '@suzumio/protocol/retry';
 import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
+import { LiveReports } from '../door/live-reports.js';
 import { SandboxSteps } from '../door/sandbox-steps.js';
 import { failureOf } from '../engine/attempt-failure.js';
 import type { AttemptPlace, Disturbance, OpenDoor, Sandbox, TurnEngine } from '../engine/turn-engine.js';
@@ -55,6 +56,7 @@ export class Attempt {
   readonly stop = new StopSwitch();
   readonly #client: AttemptClient;
   readonly #lease: Lease;
+  readonly #live: LiveReports;
   #directory: TurnDirectory | undefined;
   #sandbox: Sandbox | undefined;
   /** Its first steps may come before it is known here. */
@@ -70,6 +72,7 @@ export class Attempt {
     private readonly context: WorkerContext,
   ) {
     this.#client = cell.toolhost.attempt(turn.ref, turn.claim.leaseToken);
+    this.#live = new LiveReports((report) => this.#client.live(report));
     this.#lease = this.#newLease();
   }
 
@@ -166,6 +169,7 @@ export class Attempt {
       runnerUrl,
       exchange: toRunners.exchange,
       steps,
+      live: this.#live,
       onRefused: (code) => this.context.metrics?.requestsRefused.inc({ code }),
       beforeWrites: () => workspace.expectWrites(),
       token: claim.toolToken,
@@ -307,7 +311,11 @@ export class Attempt {
     const { claim, sentAtMs, logger } = this.turn;
     const { limits } = this.host;
     return new Lease({
-      heartbeat: (timeoutMs, signal) => this.#client.heartbeat(timeoutMs, signal),
+      heartbeat: async (timeoutMs, signal) => {
+        const answer = await this.#client.heartbeat(timeoutMs, signal);
+        this.#live.isFollowed = answer.followed === true;
+        return answer;
+      },
       sentAtMs,
       leaseMs: claim.leaseMs,
       heartbeatMs: limits.heartbeatMs,

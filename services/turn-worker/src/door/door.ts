@@ -6,14 +6,17 @@ import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
 import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
+import { livePath, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
 import { errnoOf } from '../files/errno.js';
 import type { KeptConnections } from '../toolhost/kept-connections.js';
+import type { LiveReports } from './live-reports.js';
 import { forward } from './forward.js';
 import type { SandboxSteps } from './sandbox-steps.js';
 
@@ -30,6 +33,8 @@ export interface DoorOptions {
   complete?: ((call: Buffer) => Promise<Buffer>) | undefined;
   /** Called before each request after which Suzumio's own runner may write in the workspace. */
   beforeWrites?: (() => Promise<void>) | undefined;
+  /** Takes what commands in the sandbox print, for those who follow the turn. @default nobody does */
+  live?: Pick<LiveReports, 'take'>;
   /** Called for each request without the token. */
   onRefused?: ((code: RefusalCode) => void) | undefined;
   logger: Logger;
@@ -63,6 +68,7 @@ const maxCompletedBytes = 65_536;
 /** The largest body on a route that passes the door; undefined for any other route. */
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
   if (method === 'POST' && toolRoutes.has(url)) return maxToolBodyBytes;
+  if (method === 'POST' && url === livePath) return maxLiveBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
   if (method === 'POST' && url === pushPath) return maxPushBytes;
@@ -192,6 +198,10 @@ export class Door {
         `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
         { retryAfterSeconds: busySeconds },
       );
+    if (request.url === livePath) {
+      await this.#takeReport(request, response);
+      return;
+    }
     if (announcesWrites(request)) await this.options.beforeWrites?.();
     try {
       const isCall = request.url === '/tool';
@@ -214,6 +224,15 @@ export class Door {
         { cause: error },
       );
     }
+  }
+
+  /** Answers a report itself: it is none of the ToolHost's routes for runners. */
+  async #takeReport(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { whole } = await shortBody(request, maxLiveBytes);
+    if (whole === undefined) throw tooLarge(maxLiveBytes);
+    const report = parse(liveReport, jsonIn(whole), 'report');
+    const answer = (await this.options.live?.take(report)) ?? { followed: false };
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
 
   #requireToken(request: IncomingMessage): void {
@@ -247,6 +266,14 @@ function namesNoStep(call: Buffer | undefined): boolean {
     return typeof step !== 'string' || step.startsWith('seq.');
   } catch {
     return true;
+  }
+}
+
+function jsonIn(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
   }
 }
 

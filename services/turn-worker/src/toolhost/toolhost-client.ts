@@ -19,6 +19,7 @@ import {
   type MeasureAnswer,
   measureAnswer,
 } from '@suzumio/protocol/attempts';
+import { type LiveAnswer, liveAnswer, type LiveReport } from '@suzumio/protocol/live';
 import type { WorkspaceBase } from '@suzumio/protocol/repository';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { HttpClient, type HttpRequest, isServersFault } from '@suzumio/protocol/http-client';
@@ -139,6 +140,11 @@ export class AttemptClient {
   fail(request: FailRequest): Promise<AttemptEnded> {
     const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
     return this.http.json(attemptEnded, this.#at('fail', report));
+  }
+
+  /** Passes on what commands print. Whoever follows does without what is lost, so that it is not sent again. */
+  live(report: LiveReport): Promise<LiveAnswer> {
+    return this.http.json(liveAnswer, this.#at('live', { method: 'POST', json: report, timeoutMs: callTimeoutMs }));
   }
 
   async capture(request: CaptureRequest): Promise<void> {

@@ -60,7 +60,11 @@ export async function* followStream({
   }
 }
 
-async function* messagesIn(chunks: AsyncIterable<Uint8Array>, silence: AbortController): AsyncGenerator<StreamMessage> {
+/** The messages of one connection. `silence` is aborted when nothing comes for too long. */
+export async function* messagesIn(
+  chunks: AsyncIterable<Uint8Array>,
+  silence: AbortController,
+): AsyncGenerator<StreamMessage> {
   const decoder = new TextDecoder();
   let read: StreamMessage[] = [];
   const parser = createParser({

@@ -117,6 +117,10 @@ export const errorCodes = {
   'provider-unavailable': { status: 424, retryable: true },
   'provider-refused': { status: 424, retryable: false },
 
+  // Running turns, followed.
+  'live-unavailable': { status: 503, retryable: true },
+  'live-full': { status: 503, retryable: true },
+
   // Storage limits.
   'quota-exceeded': { status: 403, retryable: false },
   'disk-reserve': { status: 507, retryable: true },

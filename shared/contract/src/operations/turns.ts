@@ -1,3 +1,4 @@
+import { liveFrame } from '@suzumio/protocol/live';
 import { z } from 'zod';
 import { turnStatuses } from '../model/states.js';
 import { conversationEntry, listedTurn, toolCallView, turnDetail } from '../model/views.js';
@@ -38,6 +39,22 @@ export const toolCallsQuery = request({
 });
 
 export const cancelAnswer = z.object({ turn: z.string(), number: z.int(), agent: z.string() });
+
+/** The data of a live stream's `end`, its last event: the attempt is over, or none runs. */
+export const liveEnd = z.object({
+  attempt: z.int(),
+  status: z
+    .enum(turnStatuses)
+    .describe('What became of the turn; `queued` or `running` when it goes on with another attempt.'),
+});
+export type LiveEnd = z.infer<typeof liveEnd>;
+
+/** An event of the live stream of a turn: `live` with one of its frames, or `end`. */
+export const liveMessage = z.union([
+  z.object({ event: z.literal('live'), data: liveFrame }),
+  z.object({ event: z.literal('end'), data: liveEnd }),
+]);
+export type LiveMessage = z.infer<typeof liveMessage>;
 
 export const turnListAnswer = listOf(listedTurn);
 
@@ -81,6 +98,19 @@ export const turns = resource('Turns', {
     query: conversationQuery,
     answers: { 200: { description: 'A part of the conversation.', content: json(conversationAnswer) } },
     refusals: ['turn-unknown'],
+  },
+  followTurn: {
+    method: 'get',
+    path: '/api/projects/:project/turns/:turn/live',
+    summary:
+      'What a turn does while it does it, as server-sent events: what its model says, and what its commands print.',
+    description:
+      'Events are `live`, whose data is `{kind: "model", step, text}`, `{kind: "output", step, stream, text}` or `{kind: "gap", bytes}`, and at the end of the attempt `end` with `{attempt, status}`; at once where the turn is over. Nothing of it is on record: it begins now, a slow reader loses some (`gap`), and the step that follows has all. Comments keep the connection alive.',
+    query: emptyRequest,
+    answers: {
+      200: { description: 'Events, until the attempt is over.', content: { 'text/event-stream': z.string() } },
+    },
+    refusals: ['turn-unknown', 'live-unavailable', 'live-full'],
   },
   cancelTurn: {
     method: 'post',

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import {
   accessSync,
   chmodSync,
@@ -14,6 +14,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { secretPrefix } from '@suzumio/contract/model/access-token';
 import { newSecret } from '../turns/tokens.js';
 
 /** File systems on which SQLite's locks or memory maps cannot be trusted, by `statfs` magic number. */
@@ -84,6 +85,11 @@ export class DataDirectory {
   /** The token with which workers claim turns. */
   workerToken(): string {
     return this.#lasting('worker.token', newSecret);
+  }
+
+  /** With which services of this cell ask each other. It is never written: each derives it from the cell's key. */
+  serviceToken(): string {
+    return `${secretPrefix}${createHmac('sha256', this.cellKey()).update('service').digest('base64url')}`;
   }
 
   /** The administrator's token: who may read this directory may use the API. */
