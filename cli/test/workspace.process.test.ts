@@ -72,7 +72,9 @@ describe.each(ways)('workspace, %s', (_way, run) => {
     expect(await since('0')).toBe('Since turn 0, ada has changed no files at old.\n');
     expect(await since('1')).toContain('-Old.\n');
     expect(await since('2')).toContain('-Older.\n');
-    expect((await run('workspace', 'diff', 'team', 'ada', '2', '--from', '1', '--names')).out).toMatch(/changed .* old\n/);
+    expect((await run('workspace', 'diff', 'team', 'ada', '2', '--from', '1', '--names')).out).toMatch(
+      /changed .* old\n/,
+    );
     expect(await run('workspace', 'diff', 'team', 'ada', '3', '--from', '9')).toMatchObject({ code: 3 });
     // As it was after a later turn: the other way round.
     expect((await run('workspace', 'diff', 'team', 'ada', '1', '--from', '3', '--path', 'old')).out).toContain(
