@@ -9,6 +9,7 @@ const interfaces = {
   'client/make-client.d.ts': ['ApiAddress', 'AskOptions'],
   'client/follow-events.d.ts': ['Follow'],
   'client/follow-cell.d.ts': ['FollowCell', 'CellNotice'],
+  'client/follow-turn.d.ts': ['FollowTurn', 'LiveEnd', 'LiveFrame'],
   'client/until-status.d.ts': ['UntilStatus'],
   'client/until-reply.d.ts': ['UntilReply'],
 };

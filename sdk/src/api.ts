@@ -6,6 +6,7 @@ export type { Client } from '@suzumio/contract/client/client';
 export type { ApiAddress, AskOptions } from '@suzumio/contract/client/make-client';
 export type { Follow } from '@suzumio/contract/client/follow-events';
 export type { FollowCell } from '@suzumio/contract/client/follow-cell';
+export type { FollowTurn, LiveEnd, LiveFrame } from '@suzumio/contract/client/follow-turn';
 export type { UntilReply } from '@suzumio/contract/client/until-reply';
 export type { UntilStatus } from '@suzumio/contract/client/until-status';
 export type { ProjectEvent as Event } from '@suzumio/contract/model/event';

@@ -3,6 +3,7 @@ import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { failureOf } from '@suzumio/contract/client/failures';
 import { followCell as followAll } from '@suzumio/contract/client/follow-cell';
 import { followEvents as follow } from '@suzumio/contract/client/follow-events';
+import { followTurn as followOne } from '@suzumio/contract/client/follow-turn';
 import { makeClient } from '@suzumio/contract/client/make-client';
 import { untilReply as untilReplied } from '@suzumio/contract/client/until-reply';
 import { untilStatus as until } from '@suzumio/contract/client/until-status';
@@ -14,6 +15,9 @@ import type {
   Event,
   Follow,
   FollowCell,
+  FollowTurn,
+  LiveEnd,
+  LiveFrame,
   ReplyAnswer,
   UntilReply,
   UntilStatus,
@@ -63,6 +67,24 @@ export async function* followCell(
 ): AsyncGenerator<CellEvent, void, undefined> {
   try {
     yield* followAll(api, options);
+  } catch (error) {
+    throw told(error);
+  }
+}
+
+/**
+ * What a running turn does while it does it, from now on, over one connection: what its model says, and what its commands
+ * print. Nothing of it is on record; the step that follows has all.
+ *
+ * @returns how its attempt ended; undefined where the server ended the stream before
+ * @throws SuzumioError when the server refuses, as with `live-unavailable`, or the connection is lost
+ */
+export async function* followTurn(
+  api: Pick<Client, 'followTurn'>,
+  options: FollowTurn,
+): AsyncGenerator<LiveFrame, LiveEnd | undefined, undefined> {
+  try {
+    return yield* followOne(api, options);
   } catch (error) {
     throw told(error);
   }

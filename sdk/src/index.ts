@@ -1,4 +1,4 @@
-export { allItems, createClient, followCell, followEvents, untilReply, untilStatus } from './client.js';
+export { allItems, createClient, followCell, followEvents, followTurn, untilReply, untilStatus } from './client.js';
 export type { ApiAddress, AskOptions, Client } from './api.js';
 export { RetryLater, SuzumioError } from './errors.js';
 export { type HandlerLogger, type RunningHandler, TeamHandler, type TeamHandlerOptions } from './team-handler.js';

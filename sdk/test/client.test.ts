@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { allItems, createClient, followCell, followEvents, untilReply, untilStatus } from '../src/index.js';
+import { allItems, createClient, followCell, followEvents, followTurn, untilReply, untilStatus } from '../src/index.js';
 import { SuzumioError } from '../src/client.js';
 
 let server: Server;
@@ -89,6 +89,18 @@ test('an event of a type that is not known yet is given, too, and a refusal is o
   const ended = await events.next().catch((error: unknown) => error);
   expect(ended).toBeInstanceOf(SuzumioError);
   expect(ended).toMatchObject({ code: 'project-unknown' });
+});
+
+test('a running turn is followed to the end of its attempt', async () => {
+  answer = (response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const frame = 'event: live\ndata: {"kind":"model","step":"ask.1","text":"Good "}\n\n';
+    response.end(`: here\n\n${frame}event: end\ndata: {"attempt":1,"status":"completed"}\n\n`);
+  };
+  const frames = followTurn(api, { project: 'news', turn: 'editor:3' });
+  expect((await frames.next()).value).toEqual({ kind: 'model', step: 'ask.1', text: 'Good ' });
+  expect(await frames.next()).toEqual({ done: true, value: { attempt: 1, status: 'completed' } });
+  expect(asked.at(-1)).toMatch(/\/api\/projects\/news\/turns\/editor(:|%3A)3\/live$/);
 });
 
 test('whoever follows all projects is told what is over apart from what happens, and begins where it says', async () => {

@@ -4,9 +4,11 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { type FakeToolhost, fakeToolhost } from '../../services/api/test/support/fake-toolhost.js';
 import { beginTurn, claim, failTurn, leaveFiles, takeSteps } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const hostile = '\u202Eevil\u200B <img src=x onerror=alert(1)> <script>alert(1)</script>';
@@ -14,8 +16,10 @@ const steps = 1_000;
 
 const browser = testBrowser();
 let api: TestApi;
+let toolhost: FakeToolhost;
 beforeAll(async () => {
-  api = await testApi();
+  toolhost = await fakeToolhost();
+  api = await testApi({ toolhostUrls: () => [toolhost.url] });
   for (const name of ['team', 'long', 'live'])
     await api.create(teamYaml.replace('name: team', `name: ${name}\nturn: { maxToolCalls: ${steps} }`));
   // One turn in two attempts, one that failed, one that changed files.
@@ -59,7 +63,10 @@ beforeAll(async () => {
   }
   await api.write('long', (tx) => completeTurn(tx, long, { output: { text: 'Done.' } }));
 });
-afterAll(() => api.close());
+afterAll(async () => {
+  await api.close();
+  await toolhost.close();
+});
 
 async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }): Promise<Page> {
   const page = await browser.page(await browser.open(options));
@@ -180,6 +187,36 @@ test('a turn that runs is followed until it is scrolled up', async () => {
   await page.getByText('Following').waitFor();
   await api.write('live', (tx) => completeTurn(tx, ben, { output: { text: 'I am done.' } }));
   await page.getByText('I am done.').waitFor();
+});
+
+test('what a running turn says and prints is seen before it is recorded, in one tab', async () => {
+  const ada = { agent: 'ada', ...(await beginTurn(api, 'live', 'ada')) };
+  const page = await open('/p/live/turns/ada:1');
+  const isFollowed = () => eventually('it is followed', () => toolhost.followers.length === 1);
+  await isFollowed();
+  toolhost.say({ kind: 'model', step: 'ask', text: 'I look ' });
+  toolhost.say({ kind: 'model', step: 'ask', text: 'at <b>both</b>.' });
+  const live = page.getByRole('region', { name: 'Not yet recorded' });
+  await live.getByText('I look at <b>both</b>.').waitFor();
+  expect(await violations(page)).toEqual([]);
+  for (let line = 0; line < 2_000; line += 1) {
+    toolhost.say({ kind: 'output', step: '0', stream: 'stdout', text: `level ${String(line)}\u001b[31m\n` });
+  }
+  await live.getByText('level 1999').waitFor();
+  expect((await live.innerText()).length).toBeLessThan(20_000);
+
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await page.getByText('They are shown in the tab that was looked at last.').waitFor();
+  await isFollowed();
+  toolhost.say({ kind: 'output', step: '0', stream: 'stdout', text: 'level 2000\n' });
+  await other.getByText('level 2000').waitFor();
+  const step = { step: '0', tool: 'context.get', input: { about: 'number 0' }, output: 'ok' };
+  await takeSteps(api, 'live', ada, [step]);
+  await other.getByText('level 2000').waitFor({ state: 'detached' });
+  await api.write('live', (tx) => completeTurn(tx, ada, { output: { text: 'That was all.' } }));
+  await other.getByText('That was all.').waitFor();
+  await eventually('nobody follows', () => toolhost.followers.length === 0);
 });
 
 test('what is redacted is gone from a turn that has ended', async () => {

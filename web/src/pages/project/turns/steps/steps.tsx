@@ -1,10 +1,12 @@
 import type { Agent, TurnDetail } from '@suzumio/sdk/client';
 import { type ReactNode, useState } from 'react';
+import { useLiveTurn } from '../../../../live/use-live-turn.js';
 import { Failure } from '../../../../parts/failure.js';
 import { count } from '../../../../parts/numbers.js';
 import { useFollow } from '../use-follow.js';
 import { hasEnded, partEntries, useSteps, useTurnMail } from '../use-turn.js';
 import { rowsOf } from './entries.js';
+import { LiveSteps } from './live.js';
 import { Tail } from './tail.js';
 
 interface Props {
@@ -24,13 +26,14 @@ export function Steps({ project, turn, agents, named }: Props) {
   );
   const steps = useSteps(project, turn, end);
   const mail = useTurnMail(project, turn);
+  const live = useLiveTurn(project, turn.id, turn.status === 'running');
   const {
     end: place,
     isFollowing,
     follow,
   } = useFollow(
     !ended && named === undefined,
-    `${steps.total} ${steps.entries.at(-1)?.status} ${turn.modelCalls.length}`,
+    `${steps.total} ${steps.entries.at(-1)?.status} ${turn.modelCalls.length} ${live.size}`,
   );
   if (steps.error && steps.entries.length === 0) return <Failure error={steps.error} again={steps.again} />;
   if (!steps.isRead && steps.entries.length === 0) return null;
@@ -45,6 +48,7 @@ export function Steps({ project, turn, agents, named }: Props) {
       {steps.total === 0 ? <p className="empty-line">{emptyWords(turn)}</p> : null}
       <ol className="steps">{rowsOf(steps, { turn, agents, mail: mail.data ?? [], named })}</ol>
       {isNewest ? <Tail turn={turn} steps={steps} project={project} /> : null}
+      {isNewest ? <LiveSteps live={live} entries={steps.entries} /> : null}
       {isNewest ? null : (
         <Further
           onClick={() =>
