@@ -80,7 +80,8 @@ async function read(
   show: (seen: LiveTurn) => void,
 ): Promise<void> {
   const { signal } = asked;
-  while (!signal.aborted) {
+  const isOver = () => signal.aborted;
+  while (!isOver()) {
     const seen = new Seen(show, signal);
     let waitMs = againMs;
     try {
@@ -90,7 +91,7 @@ async function read(
       const status = next.value?.status;
       if (status !== undefined && status !== 'queued' && status !== 'running') return;
     } catch (error) {
-      if (signal.aborted) return;
+      if (isOver()) return;
       const isRefused = error instanceof SuzumioError && error.code !== 'server-unreachable';
       if (isRefused) waitMs = refusedMs;
       show({ ...nothing, lost: wordsOf(error) });
