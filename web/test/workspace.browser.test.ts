@@ -2,8 +2,9 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { leaveFiles } from '../../services/api/test/support/play.js';
+import { leaveFiles, push } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -13,17 +14,19 @@ let api: TestApi;
 beforeAll(async () => {
   api = await testApi();
   await api.create();
-  const first = { 'src/level.py': level(1), 'notes.md': '# Notes\n', [`odd/${hostile}`]: 'Odd.\n' };
-  await leaveFiles(api, 'team', 'ada', first);
-  await leaveFiles(api, 'team', 'ada', { ...first, 'notes.md': '# More notes\n' });
+  const begun = { 'src/level.py': level(1), 'notes.md': '# Notes\n', [`odd/${hostile}`]: 'Odd.\n' };
+  await leaveFiles(api, 'team', 'ada', begun);
+  await leaveFiles(api, 'team', 'ada', { ...begun, 'notes.md': '# More notes\n' });
   await leaveFiles(api, 'team', 'ada', {
-    ...first,
+    ...begun,
     'src/level.py': level(3),
     'src/run': { run: 'echo 1\n' },
     'to level': { link: 'src/level.py' },
   });
 });
 afterAll(() => api.close());
+
+const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
 
 async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }) {
   const page = await browser.page(await browser.open({ ...options, acceptDownloads: true }));
@@ -81,6 +84,34 @@ test('a name is a name, whatever it says', async () => {
   await page.getByText('A link to src/level.py').waitFor();
   await page.goto(`${api.url}/p/team/workspace/zoe`);
   await page.getByText('There is no agent zoe here.').waitFor();
+});
+
+test('a shared repository has its branches, and who has moved them', async () => {
+  const yaml = teamYaml.replace('name: team', 'name: sharing\ngit: { shared: true }\ntools: { toolpacks: [shell] }');
+  await api.create(yaml);
+  const branch = 'refs/heads/suzumio/ada/level';
+  await push(api, 'sharing', 'ada', [{ ref: branch, from: null, to: first }]);
+  await push(api, 'sharing', 'ada', [
+    { ref: branch, from: first, to: second },
+    { ref: 'refs/heads/suzumio/ada/notes', from: null, to: first },
+  ]);
+  const page = await open('/p/sharing/workspace');
+  await page.getByRole('link', { name: 'Shared repository' }).click();
+  const branches = page.getByRole('region', { name: 'Branches and tags' }).getByRole('listitem');
+  await branches.first().waitFor();
+  expect(await branches.allInnerTexts()).toEqual([
+    expect.stringMatching(/suzumio\/ada\/level\s+bbbbbbbbbb by ada/),
+    expect.stringMatching(/suzumio\/ada\/notes\s+aaaaaaaaaa by ada/),
+  ]);
+  expect(await page.getByRole('region', { name: 'Pushes' }).getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringMatching(
+      /ada, turn 2\s+suzumio\/ada\/level aaaaaaaaaa → bbbbbbbbbb suzumio\/ada\/notes new → aaaaaaaaaa/,
+    ),
+    expect.stringMatching(/ada, turn 1\s+suzumio\/ada\/level new → aaaaaaaaaa/),
+  ]);
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: 'ada, turn 2' }).click();
+  await page.getByRole('heading', { name: 'Turn 2' }).waitFor();
 });
 
 test.each([

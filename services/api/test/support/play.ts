@@ -8,6 +8,7 @@ import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { submitReport } from '@suzumio/store/projects/project-transitions';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
+import { pushToShared } from '@suzumio/store/turns/push-to-shared';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { recordCapture } from '@suzumio/store/turns/captures';
@@ -103,6 +104,20 @@ export async function takeSteps(
       const call = { agent, turn, attempt, tokenHash: tool, step, tool: name, input: keptInput(input) };
       recordToolCall(tx, { ...call, requestHash: `hash of ${step}` }, () => ({ output }));
     }
+  });
+}
+
+/** A turn that pushes to the shared repository, without objects. */
+export async function push(
+  api: TestApi,
+  project: string,
+  agent: string,
+  updates: { ref: string; from: string | null; to: string | null }[],
+): Promise<void> {
+  const { turn, attempt } = await beginTurn(api, project, agent);
+  await api.write(project, (tx) => {
+    pushToShared(tx, { turn, attempt, tokenHash: tool }, { key: `push-of-${turn}`, updates }, undefined);
+    completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });
   });
 }
 

@@ -16,6 +16,7 @@ import { Log } from './log.js';
 import { Mailbox } from './mail/mailbox.js';
 import { Now } from './now.js';
 import { Report } from './report.js';
+import { Repository } from './repository.js';
 import { Setup } from './setup.js';
 import { Tasks } from './tasks.js';
 import { Turns } from './turns/turns.js';
@@ -78,6 +79,9 @@ export function Project() {
                   <Workspace key={agent} detail={project.data} agent={agent} />
                 </Suspense>
               )}
+            </Route>
+            <Route path="/p/:project/repository">
+              <Repository detail={project.data} />
             </Route>
             <Route path="/p/:project/cost">
               <Cost detail={project.data} />

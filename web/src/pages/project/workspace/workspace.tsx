@@ -12,6 +12,7 @@ import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
 import { turnPath, workspacePath } from '../places.js';
+import { useSharedRefs } from '../repository.js';
 import { type Place, useChanges, useDifference, useEntries, useFile, type WorkspaceFile } from './use-workspace.js';
 
 /** An agent's files as they are or were, where they came from, and what differs between two of its turns. */
@@ -92,6 +93,7 @@ function Choices({
   changes: readonly WorkspaceChange[];
 }) {
   const [, navigate] = useLocation();
+  const refs = useSharedRefs(project.id);
   const { agent, path, turn } = place;
   const numbers = [
     ...new Set([...changes.map(({ turnNumber }) => turnNumber), ...[turn, from].flatMap((n) => n ?? []), 0]),
@@ -118,6 +120,11 @@ function Choices({
         ))}
       </nav>
       <div className="turns-filters">
+        {refs.data === undefined || refs.data.length === 0 ? null : (
+          <Link href={`/p/${project.id}/repository`} className="button">
+            Shared repository
+          </Link>
+        )}
         <label>
           <span className="visually-hidden">Agent</span>
           <select
