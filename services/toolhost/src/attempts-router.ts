@@ -83,19 +83,19 @@ export function attemptsRouter(context: ToolhostContext): Router {
   router.post(`${attempt}/heartbeat`, async (request, response) => {
     response.json(
       await withLease(context, request, async (store, attempt, token) => {
-        const followed = context.live.isFollowed(token);
+        const followed = context.live.isFollowed(token) ? { followed: true } : {};
         // Most heartbeats find enough of the lease left, and cost a read.
         const nowMs = context.cell.context.now();
         const leftMs = attempt.lease_until_ms - nowMs;
         const due = !isFresh(leftMs, context.leaseMs) || isOverTime(store.config, attempt, nowMs);
-        if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false, followed };
+        if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false, ...followed };
         const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
         // It may have ended just now.
         if (answer.cancel) {
           context.live.end(token);
           context.transport.wake(store.project);
         }
-        return { ...answer, followed };
+        return { ...answer, ...followed };
       }),
     );
   });
