@@ -1,4 +1,5 @@
 import type { Project } from '@suzumio/sdk/client';
+import { useEffect } from 'react';
 import { useLocation, Link } from 'wouter';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
@@ -6,11 +7,15 @@ import { Mark } from '../parts/mark.js';
 import { count, dollars } from '../parts/numbers.js';
 import { stateOfProject } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
+import { useFailed } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
 
 /** Every project, a row each. */
 export function Projects() {
   const projects = useProjects();
+  useEffect(() => {
+    document.title = 'Projects · Suzumio';
+  }, []);
   return (
     <>
       <header className="head">
@@ -39,6 +44,7 @@ function NoProjects() {
 
 function Table({ projects }: { projects: readonly Project[] }) {
   const [, navigate] = useLocation();
+  const failed = useFailed();
   return (
     <div className="table-scroll">
       <table className="table projects-table">
@@ -68,7 +74,7 @@ function Table({ projects }: { projects: readonly Project[] }) {
         </thead>
         <tbody>
           {projects.map((project) => {
-            const { mark, word } = stateOfProject(project);
+            const { mark, word } = stateOfProject(project, failed.has(project.id));
             return (
               <tr key={project.id} onClick={() => navigate(`/p/${project.id}`)}>
                 <th scope="row">

@@ -1,14 +1,22 @@
 import type { Agent, Attempt, Project, Turn } from '@suzumio/sdk/client';
 import type { MarkKind } from './mark.js';
 
-/** A project's state in a word, as it is drawn. */
-export function stateOfProject({ status, paused, turns }: Pick<Project, 'status' | 'paused' | 'turns'>): State {
+/**
+ * A project's state in a word, as it is drawn.
+ *
+ * @param hasFailed whether one of its agents has failed, and waits for a person
+ */
+export function stateOfProject(
+  { status, paused, turns }: Pick<Project, 'status' | 'paused' | 'turns'>,
+  hasFailed: boolean,
+): State {
   if (status === 'submitted') return { mark: 'report', word: 'report submitted' };
   if (status === 'completed') return { mark: 'done', word: 'done' };
   if (status === 'stopped') return { mark: 'stopped', word: 'stopped' };
   if (status === 'initialized') return { mark: 'quiet', word: 'not started' };
   if (paused !== null) return { mark: 'paused', word: 'paused' };
-  return turns.active > 0 ? { mark: 'running', word: 'running' } : { mark: 'quiet', word: 'quiet' };
+  if (turns.active > 0) return { mark: 'running', word: 'running' };
+  return hasFailed ? { mark: 'failed', word: 'an agent failed' } : { mark: 'quiet', word: 'quiet' };
 }
 
 /** An agent's state in a word, as it is drawn. */

@@ -4,7 +4,7 @@ import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { api, keys } from '../api.js';
 import type { Live } from '../live/use-live.js';
-import { useInbox } from '../use-inbox.js';
+import { useFailed, useInbox } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
 import { useWho } from '../who.js';
 import { Icon, type IconName } from '../parts/icon.js';
@@ -81,6 +81,7 @@ const mostOpen = 30;
 
 function OpenProjects({ projects, waiting }: { projects: readonly Project[]; waiting: Map<string, number> }) {
   const [location] = useLocation();
+  const failed = useFailed();
   const open = projects.filter(({ status }) => status === 'running' || status === 'submitted').slice(0, mostOpen);
   if (open.length === 0) return null;
   return (
@@ -90,7 +91,7 @@ function OpenProjects({ projects, waiting }: { projects: readonly Project[]; wai
         {open.map((project) => {
           const path = `/p/${project.id}`;
           const isHere = location === path || location.startsWith(`${path}/`);
-          const { mark, word } = stateOfProject(project);
+          const { mark, word } = stateOfProject(project, failed.has(project.id));
           const count = waiting.get(project.id) ?? 0;
           return (
             <li key={project.id}>

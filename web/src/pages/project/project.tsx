@@ -1,5 +1,5 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
@@ -128,7 +128,10 @@ function Deleted({ error }: { error: unknown }) {
 }
 
 function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
-  const { mark, word } = stateOfProject(project);
+  const { mark, word } = stateOfProject(
+    project,
+    agents.some(({ state }) => state === 'failed'),
+  );
   const atWork = agents.filter(({ activeTurn }) => activeTurn?.status === 'running').length;
   const next = agents.filter(({ activeTurn }) => activeTurn?.status === 'queued').length;
   const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
@@ -210,6 +213,10 @@ function Tabs({
     ['/log', 'Log'],
     ['/setup', 'Setup'],
   ];
+  const current = tabs.find(([path]) => isHere(location, path, `/p/${project}${path}`))?.[1];
+  useEffect(() => {
+    if (current !== undefined) document.title = `${current} · ${project} · Suzumio`;
+  }, [current, project]);
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {

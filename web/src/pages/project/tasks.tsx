@@ -1,6 +1,5 @@
 import type { ProjectDetail, Task } from '@suzumio/sdk/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
@@ -24,9 +23,6 @@ export function Tasks({ detail }: { detail: ProjectDetail }) {
   const { project, agents } = detail;
   const [params, setParams] = useSearchParams();
   const who = agents.find(({ id }) => id === params.get('who'))?.id;
-  useEffect(() => {
-    document.title = `Tasks · ${project.id} · Suzumio`;
-  }, [project.id]);
   return (
     <div className="tasks">
       <header className="pane-head">

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { api, isForbidden, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
@@ -14,6 +15,9 @@ const marks: Readonly<Record<string, MarkKind>> = { ready: 'done', draining: 'pa
 /** The server itself: its workers, what it stores, who is signed in, and what was refused. */
 export function System() {
   const who = useWho();
+  useEffect(() => {
+    document.title = 'System · Suzumio';
+  }, []);
   const health = useQuery({ queryKey: ['health'], queryFn: () => api.getHealth(), refetchInterval: everyMs });
   return (
     <>

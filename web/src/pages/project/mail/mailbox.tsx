@@ -1,6 +1,5 @@
 import type { Agent, Message, ProjectDetail, Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -21,9 +20,6 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
   const { wanted, query, change } = useFilters();
   const isFiltered = Object.keys(wanted).length > 0;
   const opened = useMessage(project.id, message);
-  useEffect(() => {
-    document.title = `Mail · ${project.id} · Suzumio`;
-  }, [project.id]);
   const chosen = { thread: opened.data?.threadId, message: opened.data?.id };
   return (
     <div className={message === undefined ? 'mailbox' : 'mailbox mailbox-open'}>
