@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { homedir } from 'node:os';
 import type { CliContext, Output } from './cli-context.js';
+import { interruptionOf } from './interruption.js';
 import { runCli } from './program.js';
 import { createAsker } from './terminal.js';
 
@@ -27,19 +28,10 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
-const interruption = new AbortController();
-const end = (): void => process.exit(interruptedCode);
-let insist = end;
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.on(signal, () => {
-    if (!interruption.signal.aborted) interruption.abort();
-    else {
-      const act = insist;
-      insist = end;
-      act();
-    }
-  });
-}
+const interruption = interruptionOf(process, {
+  now: () => performance.now(),
+  end: () => process.exit(interruptedCode),
+});
 
 const asker = createAsker(process.stdin, process.stderr, interruption.signal);
 const context: CliContext = {
@@ -49,9 +41,7 @@ const context: CliContext = {
   err: output(process.stderr),
   self: process.env.npm_lifecycle_event === undefined ? 'suzumio' : 'npx suzumio',
   interrupted: interruption.signal,
-  onInsistence: (act) => {
-    insist = act;
-  },
+  onInsistence: interruption.onInsistence,
   ask: process.stdin.isTTY && process.stderr.isTTY ? (question) => asker.ask(question) : undefined,
   now: Date.now,
   timeZone: undefined,

@@ -207,7 +207,7 @@ function collectBareImports(node: unknown, offsets: Set<number>): void {
 function explain(code: string, message: string): string {
   if (code === 'BAD_SCALAR_START') return `${message}; put quotes around the value`;
   if (code === 'BLOCK_AS_IMPLICIT_KEY')
-    return `${message}; see that keys which belong together begin in the same column`;
+    return `${message}; see that keys which belong together begin in the same column, and put quotes around a text that has a colon and a space in it`;
   if (code === 'TAG_RESOLVE_FAILED') return `${message}: tags are not understood here`;
   return message;
 }

@@ -286,6 +286,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
     'yaml-syntax',
     /begin in the same column/,
   ],
+  [
+    'a colon in a plain text',
+    'prompt: Work.',
+    'prompt: »Work: do it.',
+    'yaml-syntax',
+    /put quotes around a text that has a colon/,
+  ],
   ['a reserved character', 'Work.', '»@import(a', 'yaml-syntax', /put quotes around the value/],
   ['two documents', 'budget:', '»---\nbudget:', 'document-count', /one YAML document/],
   ['half a surrogate pair', 'Work.', '»"\\ud800"', 'text-invalid', /surrogate/],
