@@ -22,7 +22,6 @@ beforeAll(async () => {
   world = await World.open({
     settings: { slots: 4 },
     limits: {
-      lingerMs: 500,
       sizeCheckMs: 100,
       maxLogBytes: 64 * 1024,
     },
