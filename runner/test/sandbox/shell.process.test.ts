@@ -121,6 +121,7 @@ describe('output', () => {
     const bytes = 1_000_000_000;
     const { output } = await small.run('shell.exec', {
       command: `head -c ${bytes} /dev/zero | tr "\\0" x; echo; echo end`,
+      timeoutMs: 300_000,
     });
     expect(process.memoryUsage.rss() - before).toBeLessThan(bytes / 2);
     expect(output).toMatch(

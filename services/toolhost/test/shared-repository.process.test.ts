@@ -217,10 +217,12 @@ test('a flood of questions for a long state keeps another project waiting for fe
     expect((await push(dev, some.flat())).status).toBe(200);
   }
   // Their connections are there before.
-  await Promise.all(Array.from({ length: 17 }, () => get(other, '/git')));
+  await Promise.all(Array.from({ length: 17 }, async () => (await get(other, '/git')).arrayBuffer()));
   const order: string[] = [];
   const asked = async (of: Begun, name: string) => {
-    expect((await get(of, '/git')).status).toBe(200);
+    const answer = await get(of, '/git');
+    expect(answer.status).toBe(200);
+    await answer.arrayBuffer();
     order.push(name);
   };
   await Promise.all([...Array.from({ length: 16 }, () => asked(dev, 'long')), asked(other, 'other')]);

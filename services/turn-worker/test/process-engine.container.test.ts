@@ -53,6 +53,7 @@ describe('the process backend', () => {
             'PATH',
             'HOME',
             'TMPDIR',
+            'GIT_CONFIG_SYSTEM',
             'SUZUMIO_TURN_DIR',
             'SUZUMIO_TURN_MARK',
             'PWD',

@@ -64,7 +64,8 @@ test('a capture ends soon when it is told to, and another one is not disturbed b
   const stopping = new AbortController();
   const store = () => {
     stopping.abort(new Error('the attempt is over'));
-    return sleep(1);
+    // Longer than the thread takes to hear of it.
+    return sleep(500);
   };
   await expect(workspace.capture({ store, signal: stopping.signal })).rejects.toThrow('the attempt is over');
   const stored: string[] = [];
