@@ -8,7 +8,7 @@ export interface Interruption {
   /** Aborted by the first signal that asks for an end. */
   readonly signal: AbortSignal;
   /** What the next one does, once; the one after that ends the process. */
-  onInsistence(act: () => void): void;
+  readonly onInsistence: (act: () => void) => void;
 }
 
 /**

@@ -5,7 +5,7 @@ import { api, keys } from './api.js';
 export function useFailed(): ReadonlySet<string> {
   const inbox = useInbox();
   const items = inbox.data?.items ?? [];
-  return new Set(items.flatMap(({ kind, project }) => (kind === 'failure' && project !== null ? [project] : [])));
+  return new Set(items.flatMap((item) => (item.kind === 'failure' ? [item.project] : [])));
 }
 
 /** What waits for the person, and what agents sent them. */
