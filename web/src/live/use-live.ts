@@ -34,11 +34,13 @@ export function useLive(): Live {
 
 /** Reads the stream of all projects, or of the one that the session is for. */
 async function read(project: string | null, tell: (told: Told) => void, signal: AbortSignal): Promise<void> {
-  const onOpen = () => tell({ kind: 'state', live: true });
+  const onOpen = () => {
+    tell({ kind: 'state', live: true });
+    // What was read before may have been read before something that no connection has told.
+    tell({ kind: 'reset' });
+  };
   const onLost = () => tell({ kind: 'state', live: false });
   const stream = { onOpen, onLost, signal };
-  // Whoever read before may have missed something.
-  tell({ kind: 'reset' });
   try {
     if (project === null) {
       for await (const event of followCell(api, { ...stream, onNotice: (notice) => tell(toldBy(notice)) })) {
