@@ -134,7 +134,8 @@ export class BenchProject {
     this.database.close();
   }
 
-  private target(route: string): HttpTarget {
+  /** A route of it, for who may do everything. */
+  target(route: string): HttpTarget {
     const token = readFileSync(join(this.stack.root, 'admin.token'), 'utf8').trim();
     const url = `${this.stack.url}/api/projects/${this.name}/${route}`;
     return { url, headers: { authorization: `Bearer ${token}` } };

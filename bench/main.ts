@@ -13,6 +13,7 @@ import { type Floor, startFloor } from './floor.js';
 import { measureFollowers } from './followers.js';
 import { type HttpFloor, startHttpFloor } from './http-floor.js';
 import { measureIdle } from './idle.js';
+import { measureLive } from './live.js';
 import { measureMessages } from './messages.js';
 import { startModel } from './neighbours/crowd.js';
 import { answersText, measureNeighbours } from './neighbours/neighbours.js';
@@ -24,14 +25,17 @@ import {
   dockerRows,
   followersRows,
   idleRows,
+  liveRows,
   messagesRows,
   neighboursRows,
   type Row,
   toolsRows,
   turnsRows,
+  webRows,
 } from './rows.js';
 import { measureTools } from './tools.js';
 import { measureTurns } from './turns.js';
+import { measureWeb } from './web.js';
 
 /** What `scripts/bench.mjs` was asked for. */
 interface Options {
@@ -40,9 +44,11 @@ interface Options {
   out?: string;
   compare?: string;
   profile?: string;
+  /** Drives the page; there is one where the page is to be measured. */
+  browser?: string;
 }
 
-const { quick, only, out, compare: compareWith, profile } = JSON.parse(process.argv[2] ?? '') as Options;
+const { quick, only, out, compare: compareWith, profile, browser } = JSON.parse(process.argv[2] ?? '') as Options;
 const tokens = 16;
 const plans = quick
   ? {
@@ -52,6 +58,8 @@ const plans = quick
       followers: { followers: 100, rounds: 2, paced: 15, burst: 50 },
       captures: { files: [1_000], rounds: 5 },
       tools: { calls: 5, slices: 3 },
+      live: { turns: 4, loudBytes: 5_000_000, quietBytes: 100_000, rounds: 2 },
+      web: { messages: 400, agents: 20, hops: 4, views: 2, events: 10, memoryMs: 10_000 },
       docker: { warmUp: 1, rounds: 4, crowdRounds: 1, crowd: 4, slots: 2 },
       neighbours: { rounds: 1, seconds: 5, containers: 3 },
       idle: { projects: 20, measureMs: 3_000 },
@@ -63,6 +71,8 @@ const plans = quick
       followers: { followers: 100, rounds: 8, paced: 25, burst: 200 },
       captures: { files: [1_000, 20_000], rounds: 20 },
       tools: { calls: 10, slices: 20 },
+      live: { turns: 10, loudBytes: 100_000_000, quietBytes: 100_000, rounds: 5 },
+      web: { messages: 10_000, agents: 200, hops: 10, views: 5, events: 100, memoryMs: 600_000 },
       docker: { warmUp: 3, rounds: 25, crowdRounds: 4, crowd: 12, slots: 2 },
       neighbours: { rounds: 3, seconds: 20, containers: 3 },
       idle: { projects: 1_000, measureMs: 20_000 },
@@ -80,12 +90,14 @@ const parts = new Map<string, Part>([
   ['followers', followers],
   ['captures', async () => capturesRows(await measureCaptures(plans.captures))],
   ['tools', tools],
+  ['live', live],
   ['docker', inContainers],
   ['neighbours', besideOthers],
   ['idle', idle],
+  ['web', web],
 ]);
-/** These take minutes: several slices of each way to work, and many projects to make. */
-const long = ['neighbours', 'idle'];
+/** These take minutes: several slices of each way to work, many projects to make, a page to be watched. */
+const long = ['neighbours', 'idle', 'web'];
 const wanted = [...parts].filter(([part]) => (only === undefined ? !quick || !long.includes(part) : part === only));
 
 const earlier =
@@ -186,6 +198,20 @@ async function besideOthers(): Promise<Row[]> {
 function idle(): Promise<Row[]> {
   return withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) =>
     idleRows(await measureIdle(stack, plans.idle)),
+  );
+}
+
+/** Turns of the runner itself, as processes: what they print is what is measured. */
+function live(): Promise<Row[]> {
+  return withStack({ slots: plans.live.turns, backends: ['process'] }, async (stack) =>
+    liveRows(await measureLive(stack, plans.live)),
+  );
+}
+
+function web(): Promise<Row[]> {
+  if (browser === undefined) throw new Error('there is no browser');
+  return withStack({ slots: tokens, workerProgram: noopWorker }, async (stack) =>
+    webRows(await measureWeb(stack, browser, plans.web)),
   );
 }
 

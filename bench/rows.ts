@@ -3,14 +3,16 @@ import type { ClaimFigures } from './claim.js';
 import type { DockerFigures } from './docker.js';
 import type { FollowersFigures } from './followers.js';
 import type { IdleFigures } from './idle.js';
+import type { LiveFigures } from './live.js';
 import type { MessagesFigures } from './messages.js';
 import type { NeighboursFigures } from './neighbours/neighbours.js';
 import { type Spread, spread } from './statistics.js';
 import type { ToolsFigures } from './tools.js';
 import type { TurnsFigures } from './turns.js';
+import type { WebFigures } from './web.js';
 
 /** More is better a second, and less of everything else. */
-export type Unit = 'ms' | 'times' | 'a second' | 'bytes' | 'MiB' | 'ms a second' | 'turns' | 'leases';
+export type Unit = 'ms' | 'times' | 'a second' | 'bytes' | 'MiB' | 'ms a second' | 'turns' | 'leases' | 'nodes';
 
 /** One figure of a run. */
 export interface Row {
@@ -138,4 +140,37 @@ export function idleRows(figures: readonly IdleFigures[]): Row[] {
       row(`idle: ${projects} projects, resident memory, ${service}`, 'MiB', held),
     ),
   ]);
+}
+
+export function liveRows({ turns, followedMs, aloneMs, ratio }: LiveFigures): Row[] {
+  return [
+    row(`live: ${turns} turns that print, each of them followed`, 'ms', followedMs, { floor: aloneMs.p50, ratio }),
+    row('live: in turns that nobody follows', 'times', ratio, { target: 1.05 }),
+  ];
+}
+
+export function webRows(figures: WebFigures): Row[] {
+  const { viewMs, scriptBytes, eventMs, floorMs, eventP95Ms, floorP95Ms, places, memoryMiB } = figures;
+  return [
+    row('web: first view', 'ms', viewMs, { target: 1_000 }),
+    row('web: scripts of the first view, compressed', 'bytes', scriptBytes, { target: 200_000 }),
+    row('web: message committed -> on screen', 'ms', eventMs, {
+      floor: floorMs.p50,
+      ratio: eventMs.p50 / floorMs.p50,
+    }),
+    row('web: message committed -> on screen, p95', 'ms', eventP95Ms, {
+      floor: floorP95Ms,
+      ratio: eventP95Ms / floorP95Ms,
+      target: 150,
+    }),
+    ...places.flatMap(({ place, longestTaskMs, nodes }) => [
+      row(`web: longest task while ${place} is scrolled, six times slower`, 'ms', longestTaskMs, { target: 100 }),
+      row(`web: nodes of ${place}`, 'nodes', nodes, { target: 3_000 }),
+    ]),
+    row('web: memory after a stream of events', 'MiB', memoryMiB.last, {
+      floor: memoryMiB.first,
+      ratio: memoryMiB.last / memoryMiB.first,
+    }),
+    row('web: in what it was after a fifth of it', 'times', memoryMiB.last / memoryMiB.first, { target: 1.2 }),
+  ];
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** The parts of the benchmark, in their order. */
-const parts = ['claim', 'turns', 'messages', 'followers', 'captures', 'tools', 'docker', 'neighbours', 'idle'];
+const parts = 'claim turns messages followers captures tools live docker neighbours idle web'.split(' ');
 const partsInContainers = ['tools', 'docker', 'neighbours'];
 
 /** What the benchmark takes, as for `parseArgs`. */
@@ -35,7 +35,9 @@ function hasRows(file) {
   }
 }
 
-/** Whether what is to be measured runs in containers. */
-export function needsDocker({ only }) {
-  return only === undefined || partsInContainers.includes(only);
+/** What is needed to measure it, by the names of requirements. */
+export function neededFor({ only, quick }) {
+  const isInContainers = only === undefined || partsInContainers.includes(only);
+  const isInBrowser = only === undefined ? !quick : only === 'web';
+  return ['redis', ...(isInContainers ? ['docker'] : []), ...(isInBrowser ? ['chromium'] : [])];
 }

@@ -2,8 +2,8 @@ import type { QueryKey } from '@tanstack/react-query';
 import { keys, queries } from '../api.js';
 import type { Told } from './leader.js';
 
-/** Between two readings of the same; the first one after a while is at once. */
-const restMs = 300;
+/** Between two readings of the same: the first is at once, and the more events follow each other, the longer it is. */
+const restsMs = { first: 50, last: 400 };
 
 /** When each was read last, and what is to be read again, by key. */
 const rests = new Map<string, { again: boolean }>();
@@ -28,8 +28,8 @@ function markOld(queryKey: QueryKey | undefined): void {
   queries.invalidateQueries(queryKey === undefined ? {} : { queryKey }).catch(() => undefined);
 }
 
-/** At once, then at most every {@link restMs}: a burst of events is read once. */
-function readAgain(queryKey: QueryKey): void {
+/** At once, then as often as {@link restsMs} lets: a burst of events is read a few times. */
+function readAgain(queryKey: QueryKey, restMs = restsMs.first): void {
   const key = JSON.stringify(queryKey);
   const resting = rests.get(key);
   if (resting) {
@@ -41,6 +41,6 @@ function readAgain(queryKey: QueryKey): void {
   markOld(queryKey);
   setTimeout(() => {
     rests.delete(key);
-    if (rest.again) readAgain(queryKey);
+    if (rest.again) readAgain(queryKey, Math.min(restMs * 2, restsMs.last));
   }, restMs);
 }

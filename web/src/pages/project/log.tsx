@@ -5,9 +5,12 @@ import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/markdown.js';
 import { nameOf } from '../../parts/states.js';
+import { Rows } from '../../parts/rows.js';
 import { Moment } from '../../parts/time.js';
 
 const part = 100;
+/** What a row is likely to be high. */
+const rowPx = 34;
 const mostValueChars = 200;
 
 /** Everything that has happened in a project, the newest first. */
@@ -49,24 +52,7 @@ export function Log({ detail: { project, agents } }: { detail: ProjectDetail }) 
           ))}
         </select>
       </label>
-      <ol className="log">
-        {events.map((event) => (
-          <li key={event.id} className="log-row">
-            <span className="log-time">
-              <Moment at={event.createdAt} seconds />
-            </span>
-            <b className="log-type">{event.type}</b>
-            <span className="log-words">
-              {event.agent === null ? null : (
-                <b>
-                  <bdi>{event.agent}</bdi>
-                </b>
-              )}{' '}
-              <bdi>{wordsOf(event)}</bdi>
-            </span>
-          </li>
-        ))}
-      </ol>
+      <Rows rows={events} render={(event) => <Row event={event} />} heightPx={rowPx} className="log" />
       {log.hasNextPage ? (
         <button
           type="button"
@@ -77,6 +63,25 @@ export function Log({ detail: { project, agents } }: { detail: ProjectDetail }) 
           Earlier
         </button>
       ) : null}
+    </div>
+  );
+}
+
+function Row({ event }: { event: Event }) {
+  return (
+    <div className="log-row">
+      <span className="log-time">
+        <Moment at={event.createdAt} seconds />
+      </span>
+      <b className="log-type">{event.type}</b>
+      <span className="log-words">
+        {event.agent === null ? null : (
+          <b>
+            <bdi>{event.agent}</bdi>
+          </b>
+        )}{' '}
+        <bdi>{wordsOf(event)}</bdi>
+      </span>
     </div>
   );
 }

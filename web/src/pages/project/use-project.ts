@@ -6,13 +6,14 @@ export function useProject(project: string) {
   return useQuery({ queryKey: [...keys.project(project), 'detail'], queryFn: () => api.getProject({ project }) });
 }
 
-const newest = 200;
+const newest = { messages: 50, turns: 200 };
 
 /** Its newest messages, the oldest first. */
 export function useMail(project: string) {
   return useQuery({
     queryKey: [...keys.project(project), 'mail'],
-    queryFn: async () => (await api.listMessages({ project, query: { limit: newest, order: 'desc' } })).items.reverse(),
+    queryFn: async () =>
+      (await api.listMessages({ project, query: { limit: newest.messages, order: 'desc' } })).items.reverse(),
   });
 }
 
@@ -30,7 +31,7 @@ export function useTurns(project: string) {
     queryKey: [...keys.project(project), 'turns'],
     queryFn: async () =>
       (
-        await api.listTurns({ project, query: { limit: newest, order: 'desc', include: ['attempts'] } })
+        await api.listTurns({ project, query: { limit: newest.turns, order: 'desc', include: ['attempts'] } })
       ).items.reverse(),
   });
 }

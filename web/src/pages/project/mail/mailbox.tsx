@@ -1,5 +1,6 @@
 import type { Agent, Message, ProjectDetail, Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
+import { type RefObject, useRef } from 'react';
 import { Link } from 'wouter';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -7,8 +8,10 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
 import { count } from '../../../parts/numbers.js';
+import { Rows } from '../../../parts/rows.js';
 import { Ago } from '../../../parts/time.js';
 import { useGrowing } from '../../../parts/use-growing.js';
+import { useNarrow } from '../../../parts/use-narrow.js';
 import { addressed, called, mailPath } from '../places.js';
 import { Filters, useFilters, type Wanted } from './filters.js';
 import { Priority } from './letter.js';
@@ -21,15 +24,25 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
   const isFiltered = Object.keys(wanted).length > 0;
   const opened = useMessage(project.id, message);
   const chosen = { thread: opened.data?.threadId, message: opened.data?.id };
+  const list = useRef<HTMLElement>(null);
+  // On a narrow screen the whole page scrolls.
+  const scroller = useNarrow() ? undefined : list;
   return (
     <div className={message === undefined ? 'mailbox' : 'mailbox mailbox-open'}>
       <Filters detail={detail} wanted={wanted} change={change} />
       <div className="mailbox-panes">
-        <section className="mailbox-list" aria-label={isFiltered ? 'Messages' : 'Threads'}>
+        <section ref={list} className="mailbox-list" aria-label={isFiltered ? 'Messages' : 'Threads'}>
           {isFiltered ? (
-            <Hits key={query} detail={detail} wanted={wanted} query={query} chosen={chosen.message} />
+            <Hits
+              key={query}
+              detail={detail}
+              wanted={wanted}
+              query={query}
+              chosen={chosen.message}
+              scroller={scroller}
+            />
           ) : (
-            <Threads detail={detail} chosen={chosen.thread} />
+            <Threads detail={detail} chosen={chosen.thread} scroller={scroller} />
           )}
         </section>
         <section className="mailbox-thread" aria-label="Thread">
@@ -64,18 +77,27 @@ function useMessage(project: string, message: string | undefined) {
 
 const partOf = 50;
 
-function Threads({ detail: { project, agents }, chosen }: { detail: ProjectDetail; chosen: string | undefined }) {
+type Scroller = RefObject<HTMLElement | null> | undefined;
+
+interface ThreadsProps {
+  detail: ProjectDetail;
+  chosen: string | undefined;
+  scroller: Scroller;
+}
+
+function Threads({ detail: { project, agents }, chosen, scroller }: ThreadsProps) {
   const list = useGrowing<Thread>([...keys.project(project.id), 'threads'], (place) =>
     api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
   );
   return (
-    <Growing list={list} none={<NoMail project={project.id} agents={agents} />}>
-      {list.rows.map((thread) => (
-        <li key={thread.id}>
-          <ThreadRow project={project.id} agents={agents} thread={thread} isChosen={thread.id === chosen} />
-        </li>
-      ))}
-    </Growing>
+    <Growing
+      list={list}
+      none={<NoMail project={project.id} agents={agents} />}
+      scroller={scroller}
+      render={(thread) => (
+        <ThreadRow project={project.id} agents={agents} thread={thread} isChosen={thread.id === chosen} />
+      )}
+    />
   );
 }
 
@@ -134,41 +156,43 @@ interface HitsProps {
   wanted: Wanted;
   query: string;
   chosen: string | undefined;
+  scroller: Scroller;
 }
 
 /** The messages of which all that is wanted holds. */
-function Hits({ detail: { project, agents }, wanted, query, chosen }: HitsProps) {
+function Hits({ detail: { project, agents }, wanted, query, chosen, scroller }: HitsProps) {
   const list = useGrowing<Message>([...keys.project(project.id), 'messages', wanted], (place) =>
     api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
   );
   return (
-    <Growing list={list} none={<p className="empty-line">No message is like that.</p>}>
-      {list.rows.map((message) => (
-        <li key={message.id}>
-          <Link
-            href={`${mailPath(project.id, message.seq)}${query}`}
-            className="inbox-row mailbox-row"
-            aria-current={message.id === chosen ? 'true' : undefined}
-          >
-            <Mark kind={message.delivery.undelivered > 0 ? 'failed' : 'message'} />
-            <span className="inbox-words">
-              <span className="mailbox-title">
-                <b className="clip">
-                  <bdi>{called(message.sender, agents)}</bdi> to <bdi>{addressed(message, agents)}</bdi>
-                </b>
-                <Priority of={message.priority} />
-              </span>
-              <span className="inbox-text">
-                <Excerpt message={message} />
-              </span>
+    <Growing
+      list={list}
+      none={<p className="empty-line">No message is like that.</p>}
+      scroller={scroller}
+      render={(message) => (
+        <Link
+          href={`${mailPath(project.id, message.seq)}${query}`}
+          className="inbox-row mailbox-row"
+          aria-current={message.id === chosen ? 'true' : undefined}
+        >
+          <Mark kind={message.delivery.undelivered > 0 ? 'failed' : 'message'} />
+          <span className="inbox-words">
+            <span className="mailbox-title">
+              <b className="clip">
+                <bdi>{called(message.sender, agents)}</bdi> to <bdi>{addressed(message, agents)}</bdi>
+              </b>
+              <Priority of={message.priority} />
             </span>
-            <span className="inbox-age">
-              <Ago at={message.createdAt} />
+            <span className="inbox-text">
+              <Excerpt message={message} />
             </span>
-          </Link>
-        </li>
-      ))}
-    </Growing>
+          </span>
+          <span className="inbox-age">
+            <Ago at={message.createdAt} />
+          </span>
+        </Link>
+      )}
+    />
   );
 }
 
@@ -186,14 +210,18 @@ function Excerpt({ message: { found, body } }: { message: Message }) {
   );
 }
 
-interface GrowingProps {
-  list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly unknown[] };
+/** What a row of mail is likely to be high. */
+const rowPx = 62;
+
+interface GrowingProps<Item> {
+  list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly Item[] };
   none: React.ReactNode;
-  children: React.ReactNode;
+  scroller: Scroller;
+  render: (item: Item) => React.ReactNode;
 }
 
 /** Rows of a list that grows, with what is new above them and the way to what is older below. */
-function Growing({ list, none, children }: GrowingProps) {
+function Growing<Item extends { id: string }>({ list, none, scroller, render }: GrowingProps<Item>) {
   return (
     <>
       <div aria-live="polite">
@@ -211,7 +239,7 @@ function Growing({ list, none, children }: GrowingProps) {
           none
         )
       ) : null}
-      <ol>{children}</ol>
+      <Rows rows={list.rows} render={render} heightPx={rowPx} scroller={scroller} />
       {list.hasOlder ? (
         <button
           type="button"

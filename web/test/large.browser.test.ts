@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { playTurn } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { desk, phone, testBrowser } from './support/browser.js';
+
+const messages = 10_000;
+const agents = 200;
+const mostNodes = 3_000;
+
+const browser = testBrowser();
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+  const file = {
+    name: 'large',
+    task: 'Work.',
+    backend: { runner: { mode: 'mock', script: [] } },
+    agents: { worker: { role: 'worker', prompt: 'Work.', tools: ['*'], count: agents } },
+  };
+  await api.create(JSON.stringify(file));
+  for (let turn = 1; turn <= 20; turn += 1)
+    await playTurn(api, 'large', `worker-${turn}`, 'context.get', () => undefined);
+  await api.write('large', (tx) => {
+    for (let number = 1; number <= messages; number += 1) {
+      const body = `## Note ${number}\n\nThe gauge: **3.2 m**.\n\n- one\n- two\n\n\`water.csv\``;
+      postMessage(tx, {
+        sender: 'user',
+        recipient: `worker-${1 + (number % agents)}`,
+        priority: 'P1',
+        body,
+        actor: 'test',
+      });
+    }
+  });
+});
+afterAll(() => api.close());
+
+async function open(path: string, viewport = desk) {
+  const page = await browser.page(await browser.open({ viewport }));
+  await page.goto((await linkFor(api, { path })).url);
+  await page.getByRole('heading', { name: 'large', level: 1 }).waitFor();
+  return page;
+}
+
+describe(`a project of ${agents} agents and ${messages} messages`, () => {
+  test.each(['', '/turns', '/agents', '/log'])('at %p has few nodes', async (path) => {
+    const page = await open(`/p/large${path}`);
+    await page.getByText('worker-1').first().waitFor({ state: 'attached' });
+    expect(await page.locator('*').count()).toBeLessThan(mostNodes);
+  });
+
+  test.each([
+    ['a desk', desk],
+    ['a phone', phone],
+  ])('shows a thousand threads at %s, a screen of them at a time', async (_name, viewport) => {
+    const page = await open('/p/large/mail', viewport);
+    const older = page.getByRole('button', { name: 'Older' });
+    await older.waitFor();
+    // It goes when a thousand are read; meanwhile it may go while it is pressed.
+    for (let part = 0; part < 60 && (await older.count()) > 0; part += 1) {
+      await older.click({ timeout: 5_000 }).catch(() => undefined);
+    }
+    await page.getByText('There is more: narrow it').waitFor();
+    expect(await page.locator('*').count()).toBeLessThan(mostNodes);
+    const first = page.getByRole('listitem').filter({ hasText: `Note ${messages}` });
+    await page.evaluate(`document.querySelector('.mailbox-list').scrollTo(0, 0); scrollTo(0, 0)`);
+    await first.waitFor();
+    expect(await first.getAttribute('aria-setsize')).toBe('1000');
+    const last = page.getByRole('listitem').filter({ hasText: `Note ${messages - 999} ` });
+    await expect(last.count()).resolves.toBe(0);
+    await page.getByText('There is more: narrow it').scrollIntoViewIfNeeded();
+    await last.waitFor();
+    expect(await first.count()).toBe(0);
+    expect(await page.locator('*').count()).toBeLessThan(mostNodes);
+  });
+});
