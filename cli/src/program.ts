@@ -17,6 +17,7 @@ import { registerPause } from './commands/pause.js';
 import { registerPolicy } from './commands/policy.js';
 import { registerProfiles } from './commands/profiles.js';
 import { registerRecords } from './commands/records.js';
+import { registerSearch } from './commands/search.js';
 import { registerServing } from './commands/serving.js';
 import { registerSignIn } from './commands/sign-in.js';
 import { registerStatus } from './commands/status.js';
@@ -100,7 +101,7 @@ const { version } = z
 /** Every command, under the heading that the help shows it with. */
 const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Serve', registerServing, registerConfig, registerPolicy],
-  ['Projects', registerStatus, registerWatch, registerLifecycle, registerLabel, registerDelete],
+  ['Projects', registerStatus, registerWatch, registerSearch, registerLifecycle, registerLabel, registerDelete],
   ['Mail', registerMail],
   ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],

@@ -7,6 +7,8 @@ const worker = (change: Partial<WorkerView> = {}): WorkerView => ({
   state: 'ready',
   problem: null,
   slots: 4,
+  busy: null,
+  version: null,
   backends: ['docker'],
   images: null,
   ...change,

@@ -46,7 +46,15 @@ agents:
 `;
 /** Workers in every state, one that says nothing of itself, and one of another cell. */
 const fleet: WorkerPresence[] = [
-  { worker: 'north-1', slots: 4, state: 'ready', backends: ['docker', 'process'], images: ['suzumio-runner:dev'] },
+  {
+    worker: 'north-1',
+    slots: 4,
+    busy: 3,
+    version: '1.2.0',
+    state: 'ready',
+    backends: ['docker', 'process'],
+    images: ['suzumio-runner:dev'],
+  },
   { worker: 'north-2', slots: 0, state: 'not-ready', problem: 'engine-unreachable', backends: ['docker'] },
   { worker: 'south-1', slots: 0, state: 'draining', backends: ['process'] },
   { worker: 'south-2', slots: 1 },

@@ -182,3 +182,44 @@ describe.each(['without a server', 'with a server'])('%s', (where) => {
     expect(err).toMatch(said);
   });
 });
+
+describe('the search over everything', () => {
+  test('has what is found by kind, with the place where it stands', async () => {
+    const { code, out } = await run(['search', 'north']);
+    expect(code).toBe(0);
+    const lines = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.replaceAll(/ {2,}/g, '  '));
+    expect(lines[0]).toBe('KIND  PROJECT  WHICH  TIME  TEXT');
+    expect(lines).toContainEqual(expect.stringMatching(/^file {2}team {2}art_\S+ {2}.*reports\/north\.md, by ada$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^mail {2}team .*Read the \[north\] gauge\.$/));
+  });
+
+  test('is narrowed by kind and project, and says that nothing is found', async () => {
+    expect((await json('search', 'north', '--kind', 'file', '--in', project)).map(({ kind }) => kind)).toEqual([
+      'file',
+    ]);
+    expect((await run(['search', 'zeppelin', '--in', project])).out).toContain('Nothing is found.');
+    expect((await run(['search', '"north'])).err).toContain('quotation mark');
+  });
+});
+
+describe('what was decided', () => {
+  test('is listed, the newest first, with who decided', async () => {
+    expect((await run(['inbox', '--mine', '--decided'])).out).toMatch(/^Nobody has decided anything/);
+    await api.post(`/api/projects/${project}/budget`, { turns: 40, agent: 'cat' });
+    await api.post(`/api/projects/${project}/pause`, {});
+    await api.post(`/api/projects/${project}/resume`, {});
+    const { out } = await run(['inbox', '--mine', '--decided']);
+    const lines = out.trimEnd().split('\n').slice(1);
+    expect(lines.map((line) => line.replace(/^\S+ \S+ +/, '').replaceAll(/ {2,}/g, '  '))).toEqual([
+      'team  admin  resumed the project',
+      'team  admin  changed the budget of cat: 40 turns',
+    ]);
+    expect((await json('inbox', project, '--mine', '--decided', '--limit', '1')).map(({ kind }) => kind)).toEqual([
+      'resumed',
+    ]);
+    expect((await run(['inbox', '--mine', '--decided', '--read'])).code).toBe(2);
+  });
+});

@@ -6,6 +6,7 @@ import { attemptsRouter } from '../../services/toolhost/src/attempts-router.js';
 import { ClaimWaits } from '../../services/toolhost/src/claim-waits.js';
 import type { ToolhostContext } from '../../services/toolhost/src/context.js';
 import { gitRouter } from '../../services/toolhost/src/git-router.js';
+import { healthRouter } from '../../services/toolhost/src/health-router.js';
 import { handlersRouter } from '../../services/toolhost/src/handlers-router.js';
 import { liveRouter } from '../../services/toolhost/src/live-router.js';
 import { toolsRouter } from '../../services/toolhost/src/tools-router.js';
@@ -48,6 +49,7 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/attempts/:attempt/live': { body: schema(liveReport), token: '~lease~' },
   // Whoever may follow gets no end; the token of services is in nobody else's hands.
   'GET /projects/:project/turns/:turn/live': { token: '~worker~' },
+  'GET /health': { token: '~worker~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/base': { body: schema(workspaceBase), token: '~lease~' },
@@ -90,7 +92,12 @@ const isRunners = ({ name }: Route) => runnerRoutes.some((route) => route.name =
 const handlerRoutes = routesIn(handlersRouter(context, new ClaimWaits({} as Transport))).filter(
   (route) => !isRunners(route),
 );
-const workerRoutes = [...routesIn(attemptsRouter(context)), ...routesIn(liveRouter(context)), ...handlerRoutes];
+const workerRoutes = [
+  ...routesIn(attemptsRouter(context)),
+  ...routesIn(liveRouter(context)),
+  ...routesIn(healthRouter(context)),
+  ...handlerRoutes,
+];
 const known = { ...knownToTools, attempt: fc.constant('~attempt~') };
 
 let world: World;

@@ -25,7 +25,9 @@ export const keys = {
   session: ['session'],
   projects: ['projects'],
   inbox: ['inbox'],
+  decided: ['decided'],
   fleet: ['fleet'],
+  system: ['system'],
   project: (project: string) => ['project', project],
 } as const;
 

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Route, Switch } from 'wouter';
+import { useEffect } from 'react';
+import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
 import { useLive } from './live/use-live.js';
 import { Failure } from './parts/failure.js';
@@ -9,6 +10,7 @@ import { Inbox } from './pages/inbox.js';
 import { Missing } from './pages/missing.js';
 import { Project } from './pages/project/project.js';
 import { Projects } from './pages/projects.js';
+import { Search } from './pages/search.js';
 import { SignIn, SignInPage } from './pages/sign-in.js';
 import { System } from './pages/system/system.js';
 import { WhoContext } from './who.js';
@@ -38,6 +40,7 @@ function SignedIn() {
 
 function Shell() {
   const live = useLive();
+  useSearchKey();
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -51,10 +54,26 @@ function Shell() {
           <Route path="/inbox/:item?" component={Inbox} />
           <Route path="/projects" component={Projects} />
           <Route path="/p/:project/*?" component={Project} />
+          <Route path="/search" component={Search} />
           <Route path="/system" component={System} />
           <Route component={Missing} />
         </Switch>
       </main>
     </div>
   );
+}
+
+/** Ctrl K, or ⌘ K, opens the search. */
+function useSearchKey(): void {
+  const [, navigate] = useLocation();
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
+        return;
+      event.preventDefault();
+      navigate('/search');
+    };
+    addEventListener('keydown', press);
+    return () => removeEventListener('keydown', press);
+  }, [navigate]);
 }

@@ -7,6 +7,8 @@ import './theme/parts.css';
 import './theme/files.css';
 import './theme/turns.css';
 import './theme/mail.css';
+import './theme/system.css';
+import './theme/search.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -29,7 +29,7 @@ import {
 import { registerRedactMessage } from './redact.js';
 import { registerRedeliver } from './redeliver.js';
 import { mailWaits } from './mail-waits.js';
-import { ownInbox } from './own-inbox.js';
+import { ownDecided, ownInbox } from './own-inbox.js';
 import { tell } from './tell.js';
 
 const messageStates = ['unread', 'read', 'undelivered'] as const;
@@ -103,9 +103,11 @@ export const registerMail: Register = (program, action) => {
           false,
         )
         .option('--all', 'with --mine: what you have marked as read, too', false)
-        .option('--read', 'with --mine: mark what is shown as read', false),
+        .option('--read', 'with --mine: mark what is shown as read', false)
+        .option('--decided', 'with --mine: what people have decided, the newest first', false),
     ),
     ['inbox --mine', 'what waits for you, in every project'],
+    ['inbox --mine --decided --limit 10', 'who approved, retried or raised what lately'],
     ['inbox newsroom', 'the unread mail of all agents'],
     ['inbox newsroom checker --undelivered', 'what a failed turn has left behind'],
   ).action(action(inbox));
@@ -212,21 +214,25 @@ interface InboxOptions extends LimitOptions {
   mine: boolean;
   all: boolean;
   read: boolean;
+  decided: boolean;
 }
 
 async function inbox(
   session: Session,
   project: string | undefined,
   agent: string | undefined,
-  { limit, undelivered, mine, all, read }: InboxOptions,
+  { limit, undelivered, mine, all, read, decided }: InboxOptions,
 ): Promise<undefined> {
   if (mine) {
     if (agent !== undefined || undelivered) {
       throw new UsageError('--mine is about you: it goes with no agent and no --undelivered.', 'inbox --help');
     }
-    return ownInbox(session, project, { limit, all, read });
+    if (decided && (all || read)) {
+      throw new UsageError('--decided is about what is settled: it goes with no --all and no --read.', 'inbox --help');
+    }
+    return decided ? ownDecided(session, project, limit) : ownInbox(session, project, { limit, all, read });
   }
-  if (all || read) throw new UsageError('--all and --read are for --mine.', 'inbox --help');
+  if (all || read || decided) throw new UsageError('--all, --read and --decided are for --mine.', 'inbox --help');
   if (project === undefined) {
     throw new UsageError('Name a project, or ask with --mine for what waits for you in every one.', 'inbox --mine');
   }

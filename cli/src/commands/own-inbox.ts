@@ -1,5 +1,6 @@
+import type { Decision } from '@suzumio/contract/model/inbox';
 import { findReads, requireApi } from '../reach/reach.js';
-import { ownInboxTable } from '../render/own-inbox.js';
+import { decidedTable, ownInboxTable } from '../render/own-inbox.js';
 import { sayHint, sayJson, say, type Session } from '../session.js';
 
 export interface OwnInboxOptions {
@@ -33,5 +34,33 @@ export async function ownInbox(
   const more = all || items.length > 0 ? [] : [`inbox --mine --all`];
   const mark = items.length > 0 && !read && !all ? ['inbox --mine --read'] : [];
   sayHint(session, ...next, ...mark, ...more);
+  return undefined;
+}
+
+/** The most parts of the list that are asked for: each looks at many events. */
+const mostParts = 20;
+const mostOfPart = 200;
+
+/** Shows what people have decided, of one project or of all, the newest first. */
+export async function ownDecided(session: Session, project: string | undefined, limit: number): Promise<undefined> {
+  const api = await findReads(session);
+  const items: Decision[] = [];
+  const unreadable = new Set<string>();
+  let before: string | undefined;
+  for (let part = 0; part < mostParts && !session.context.interrupted.aborted; part += 1) {
+    const query = { project, limit: Math.min(mostOfPart, limit - items.length), before };
+    const answer = await api.listDecided({ query });
+    items.push(...answer.items);
+    for (const broken of answer.unreadable) unreadable.add(broken);
+    before = answer.previous;
+    if (before === undefined || items.length >= limit) break;
+  }
+  sayJson(session, items);
+  const where = project === undefined ? '' : ` in ${project}`;
+  if (items.length > 0) say(session, ...decidedTable(items, session));
+  else say(session, `Nobody has decided anything${before === undefined ? '' : ' lately'}${where}.`);
+  for (const broken of unreadable) say(session, `${broken} cannot be read: ${session.suzumio} verify ${broken}`);
+  const about = project ?? items[0]?.project;
+  sayHint(session, ...(about === undefined ? [] : [`events ${about}`]), 'inbox --mine');
   return undefined;
 }

@@ -10,6 +10,7 @@ import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, isHere, serverClock } from './check-server.js';
+import { checkSystem } from './check-system.js';
 import { checkWorkers } from './check-workers.js';
 
 /** Where a server is to listen. */
@@ -33,6 +34,7 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     checkPolicy(session),
     server.finding,
     await checkPort(host, port, server.url !== undefined && isHere(server.url, host, session) ? server.url : undefined),
+    ...(await checkSystem(session)),
     ...(await checkWorkers(session)),
     ...(await checkEngine(root)),
     checkGit(),

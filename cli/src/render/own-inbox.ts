@@ -1,7 +1,8 @@
-import type { InboxItem } from '@suzumio/contract/model/inbox';
+import type { BudgetChange } from '@suzumio/contract/model/budget';
+import type { Decision, InboxItem } from '@suzumio/contract/model/inbox';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
-import { dayAndTime, dollars } from './format.js';
+import { count, dayAndTime, dollars } from './format.js';
 import { type Cell, table, type Toned } from './table.js';
 
 /** What waits for a person, and what agents sent them, a line each. */
@@ -65,4 +66,45 @@ function textOf(item: InboxItem): string {
     case 'message':
       return item.message.excerpt;
   }
+}
+
+/** What people decided, a line each. */
+export function decidedTable(items: readonly Decision[], { context }: Session): string[] {
+  return table(
+    ['TIME', 'PROJECT', 'BY', 'WHAT'],
+    items.map((item): Cell[] => [dayAndTime(item.at, context), item.project, item.by, oneLine(decisionIn(item))]),
+    context.out,
+  );
+}
+
+function decisionIn(item: Decision): string {
+  switch (item.kind) {
+    case 'approved':
+      return `approved the report${versionOf(item)}`;
+    case 'changes-requested':
+      return `asked ${item.recipient ?? 'an agent'} for changes to the report${versionOf(item)}`;
+    case 'retried':
+      return `retried ${item.agent}${item.turnNumber === null ? '' : `, turn ${item.turnNumber}`}`;
+    case 'reset': {
+      const unread = item.redelivered === 0 ? '' : `: ${count(item.redelivered, 'message')} unread again`;
+      return `reset ${item.agent}${unread}`;
+    }
+    case 'budget-changed':
+      return `changed the budget of ${item.agent ?? 'the project'}: ${limitsIn(item.limits)}`;
+    case 'resumed':
+      return `resumed ${item.agent ?? 'the project'}`;
+  }
+}
+
+function versionOf({ version }: { version: number | null }): string {
+  return version === null ? '' : `, version ${version}`;
+}
+
+function limitsIn({ usd, tokens, turns }: BudgetChange): string {
+  const limits = [
+    usd === undefined ? [] : [typeof usd === 'number' ? dollars(usd) : `dollars ${usd}`],
+    tokens === undefined ? [] : [typeof tokens === 'number' ? count(tokens, 'token') : `tokens ${tokens}`],
+    turns === undefined ? [] : [typeof turns === 'number' ? count(turns, 'turn') : `turns ${turns}`],
+  ].flat();
+  return limits.join(', ');
 }

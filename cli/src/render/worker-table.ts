@@ -5,11 +5,13 @@ import { type Cell, table } from './table.js';
 /** Workers; what one has not told of itself is a dash. */
 export function workerTable(workers: readonly WorkerView[], { context }: Session): string[] {
   return table(
-    ['WORKER', 'STATE', 'SLOTS', 'BACKENDS', 'IMAGES', 'PROBLEM'],
+    ['WORKER', 'STATE', 'BUSY', 'SLOTS', 'VERSION', 'BACKENDS', 'IMAGES', 'PROBLEM'],
     workers.map((worker) => [
       worker.worker,
       stateOf(worker),
+      worker.busy === null ? '-' : String(worker.busy),
       String(worker.slots),
+      worker.version ?? '-',
       worker.backends?.join(', ') ?? '-',
       worker.images === null ? '-' : String(worker.images.length),
       worker.problem ?? '-',

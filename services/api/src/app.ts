@@ -19,6 +19,7 @@ import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
 import { projectRuns } from './operations/projects.js';
+import { searchRuns } from './operations/search.js';
 import { serviceRuns } from './operations/service.js';
 import { sharedRepositoryRuns } from './operations/shared-repository.js';
 import { taskRuns } from './operations/tasks.js';
@@ -63,7 +64,8 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...projectRuns,
     ...agentRuns,
     ...messageRuns(hub, access),
-    ...inboxRuns,
+    ...inboxRuns(),
+    ...searchRuns(),
     ...taskRuns,
     ...turnRuns(hub, access),
     ...artifactRuns,

@@ -122,7 +122,15 @@ function noServices(root: string): Omit<ApiDependencies, 'cell'> {
   const nothing = () => undefined;
   const refuse = () => Promise.reject(unserved(root));
   return {
-    transport: { wake: nothing, hint: nothing, onHint: () => nothing, fleet: refuse, turnJobsAhead: refuse },
+    transport: {
+      kind: 'memory',
+      wake: nothing,
+      hint: nothing,
+      onHint: () => nothing,
+      fleet: refuse,
+      turnJobs: refuse,
+      turnJobsAhead: refuse,
+    },
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     metrics: {
       mailAccepted: { inc: nothing },

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { utimes } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { InboxItem } from '@suzumio/contract/model/inbox';
-import type { InboxAnswer } from '@suzumio/contract/operations/inbox';
+import type { DecidedAnswer, InboxAnswer, InboxCounts } from '@suzumio/contract/operations/inbox';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { noon, teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
@@ -183,6 +184,44 @@ describe('the inbox', () => {
     expect(texts(await inbox('?unread=true'))).toEqual(['Hello again.']);
   });
 
+  test('counts what waits, in total and by project, for those that the token may read', async () => {
+    const counts = async (token?: string) =>
+      (await api.get('/api/inbox/counts', token === undefined ? {} : { token })).json as InboxCounts;
+    expect(await counts()).toEqual({ waiting: 0, projects: [], unreadable: [] });
+    await api.create(named('desk'));
+    await api.create(named('river', '\nturn: { maxAttempts: 1 }'));
+    await api.create(named('weir'));
+    await submit(api, 'desk', 'ada', 'First.');
+    await failTurn(api, 'river', 'ben');
+    await api.post('/api/projects/river/agents/cat/pause', {});
+    await told('river', 'Only told.');
+    const river = { project: 'river', waiting: 2, failures: 1 };
+    const desk = { project: 'desk', waiting: 1, failures: 0 };
+    expect(await counts()).toEqual({ waiting: 3, projects: [desk, river], unreadable: [] });
+    await api.post('/api/pause', {});
+    expect(await counts()).toMatchObject({ waiting: 4 });
+    expect(await counts(await api.token('read', 'river'))).toEqual({ waiting: 2, projects: [river], unreadable: [] });
+    await api.post('/api/projects/desk/approve', {});
+    await api.call('DELETE', '/api/projects/river');
+    expect(await counts()).toEqual({ waiting: 1, projects: [], unreadable: [] });
+  });
+
+  test('that is counted again reads no project that has not changed', async () => {
+    await api.create(named('desk'));
+    await submit(api, 'desk', 'ada', 'First.');
+    const file = api.cell.directory.projectFile('desk');
+    const old = new Date(Date.now() - 60_000);
+    for (const path of [file, `${file}-wal`]) await utimes(path, old, old).catch(() => undefined);
+    const counts = async () => ((await api.get('/api/inbox/counts')).json as InboxCounts).waiting;
+    expect(await counts()).toBe(1);
+    const use = jest.spyOn(api.cell.stores, 'use');
+    expect(await counts()).toBe(1);
+    expect(use).not.toHaveBeenCalled();
+    use.mockRestore();
+    await api.post('/api/projects/desk/approve', {});
+    expect(await counts()).toBe(0);
+  });
+
   test.each([
     ['?kind=letter', 'kind'],
     ['?before=yesterday', 'before'],
@@ -192,5 +231,77 @@ describe('the inbox', () => {
     const { status, code, detail } = refusal(await api.get(`/api/inbox${query}`));
     expect([status, code]).toEqual([400, 'invalid-request']);
     expect(detail).toContain(field);
+  });
+});
+
+describe('what was decided', () => {
+  const decided = async (query = '', token?: string) =>
+    (await api.get(`/api/inbox/decided${query}`, token === undefined ? {} : { token })).json as DecidedAnswer;
+
+  test('is told with who decided it, the newest first', async () => {
+    await api.create(named('desk'));
+    await api.create(named('river', '\nturn: { maxAttempts: 1 }'));
+    await submit(api, 'desk', 'ada', 'First.');
+    let moment = 0;
+    const act = async (path: string, body: unknown = {}) => {
+      api.setNow(noon + (moment += 1) * 60_000);
+      expect((await api.post(`/api/projects/${path}`, body)).status).toBeLessThan(300);
+    };
+    await act('desk/request-changes', { recipient: 'ben', body: 'Shorter.' });
+    await failTurn(api, 'river', 'ben');
+    await act('river/agents/ben/retry');
+    await act('river/pause');
+    await act('river/resume');
+    await act('river/budget', { turns: 30, agent: 'cat' });
+    await submit(api, 'desk', 'ada', 'Second.');
+    await act('desk/approve');
+    const { items, ...rest } = await decided();
+    expect(rest).toEqual({ unreadable: [] });
+    expect(items).toEqual([
+      expect.objectContaining({ kind: 'approved', project: 'desk', by: 'admin', version: 2 }),
+      expect.objectContaining({ kind: 'budget-changed', project: 'river', agent: 'cat', limits: { turns: 30 } }),
+      expect.objectContaining({ kind: 'resumed', project: 'river', agent: null }),
+      expect.objectContaining({ kind: 'retried', project: 'river', agent: 'ben', turnNumber: 1, by: 'admin' }),
+      expect.objectContaining({
+        kind: 'changes-requested',
+        project: 'desk',
+        version: 1,
+        recipient: 'ben',
+        at: '2026-11-22T12:01:00.000Z',
+      }),
+    ]);
+    expect((await decided('?project=desk')).items).toHaveLength(2);
+    expect((await decided('', await api.token('read', 'river'))).items).toHaveLength(3);
+    expect(refusal(await api.get('/api/inbox/decided?before=yesterday')).code).toBe('invalid-request');
+  });
+
+  test('comes in parts over all projects, each once, in order, also behind many other events', async () => {
+    const projects = ['desk', 'river', 'weir'];
+    for (const name of projects) await api.create(named(name));
+    // After the projects were made, by a clock that goes on.
+    const begin = noon + 3_600_000;
+    for (let i = 0; i < 20; i += 1) {
+      // Several of one moment, too.
+      api.setNow(begin + Math.floor(i / 4) * 1_000);
+      const project = projects[(i * i) % 3] ?? 'desk';
+      await api.post(`/api/projects/${project}/budget`, { turns: i + 1 });
+    }
+    await api.write('river', (tx) =>
+      tx.run(`INSERT INTO events (type, actor, data_json, created_at_ms) SELECT 'agent.started', 'admin', '{}', ${String(begin + 60_000)} FROM (
+        WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 12000) SELECT n FROM n)`),
+    );
+    const turns: number[] = [];
+    let parts = 0;
+    for (let before = ''; ;) {
+      const part = await decided(`?limit=6${before}`);
+      parts += 1;
+      for (const item of part.items) if (item.kind === 'budget-changed') turns.push(Number(item.limits.turns));
+      if (part.previous === undefined) break;
+      before = `&before=${part.previous}`;
+    }
+    expect(parts).toBeLessThan(8);
+    expect(turns.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 20 }, (_none, i) => i + 1));
+    const moments = turns.map((one) => Math.floor((one - 1) / 4));
+    expect(moments).toEqual(moments.toSorted((a, b) => b - a));
   });
 });

@@ -35,7 +35,7 @@ test('each is listed with what it has said of itself, and null for what it has n
   const images = ['suzumio-runner:dev'];
   await api.transport.announce({ worker: 'w1', slots: 2, state: 'ready', cells: [id], backends: ['docker'], images });
   await api.transport.announce({ worker: 'w4', slots: 1 });
-  const silent = { state: null, problem: null, backends: null, images: null };
+  const silent = { state: null, problem: null, busy: null, version: null, backends: null, images: null };
   expect(await workers()).toEqual({
     items: [
       { ...silent, worker: 'w1', state: 'ready', slots: 2, backends: ['docker'], images },

@@ -37,7 +37,7 @@ export class CellFigures {
     metrics.turnsRunning.set(running);
     this.#tellStorage();
     try {
-      metrics.turnJobsWaiting.set(await this.transport.waitingTurnJobs());
+      metrics.turnJobsWaiting.set((await this.transport.turnJobs()).waiting);
     } catch (error) {
       metrics.turnJobsWaiting.remove();
       this.logger.debug({ err: error }, 'the length of the queue could not be read');

@@ -35,8 +35,8 @@ test('the length of a queue that is away is not shown', async () => {
   const { transport, metrics, scheduler } = await bench();
   const shown = async () => (await metrics.registry.metrics()).includes('\nsuzumio_turn_jobs_waiting{');
   let away = false;
-  const waitingTurnJobs = transport.waitingTurnJobs.bind(transport);
-  transport.waitingTurnJobs = () => (away ? Promise.reject(new Error('away')) : waitingTurnJobs());
+  const turnJobs = transport.turnJobs.bind(transport);
+  transport.turnJobs = () => (away ? Promise.reject(new Error('away')) : turnJobs());
   await scheduler({ sweepIntervalMs: 20 });
   await eventually('it is shown', shown);
   away = true;

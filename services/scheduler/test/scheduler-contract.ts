@@ -209,10 +209,10 @@ export function schedulerContract(connect: () => Transport): void {
       await scheduler({ sweepIntervalMs: 10 });
       await eventually('all turns are queued', async () => (await turns(big)).length === 30);
       await eventually('some project waits', () => !testing.cell.catalog.waitingLine.empty);
-      await eventually('the queue is full', async () => (await transport.waitingTurnJobs()) === 3);
+      await eventually('the queue is full', async () => (await transport.turnJobs()).waiting === 3);
       const all = [...(await turns(big)), ...(await turns(small))];
       expect(all.filter(({ delivery }) => delivery > 0).length).toBeGreaterThanOrEqual(3);
-      expect(await transport.waitingTurnJobs()).toBe(3);
+      expect((await transport.turnJobs()).waiting).toBe(3);
     });
 
     test('each claim makes room for one more, of the projects in turn, the most urgent of each first', async () => {
@@ -222,7 +222,7 @@ export function schedulerContract(connect: () => Transport): void {
       const small = await testing.create();
       for (const n of ['1', '2', '3']) await mail(big, `worker-${n}`, 'P2');
       await scheduler();
-      await eventually('a job of the crowd waits', async () => (await transport.waitingTurnJobs()) === 1);
+      await eventually('a job of the crowd waits', async () => (await transport.turnJobs()).waiting === 1);
       await mail(big, 'worker-4', 'P0');
       transport.wake(big);
       await eventually('the crowd stands in line', () => testing.cell.catalog.waitingLine.has(big));
@@ -252,7 +252,7 @@ export function schedulerContract(connect: () => Transport): void {
       await transport.announce({ worker: 'w', slots: 4 });
       for (const n of ['1', '2', '3', '4']) await mail(project, `worker-${n}`);
       await scheduler({ sweepIntervalMs: 10 });
-      await eventually('all jobs wait', async () => (await transport.waitingTurnJobs()) === 4);
+      await eventually('all jobs wait', async () => (await transport.turnJobs()).waiting === 4);
       expect((await turns(project)).map(({ delivery }) => delivery)).toEqual([1, 1, 1, 1]);
       expect(testing.cell.catalog.waitingLine.empty).toBe(true);
     });
@@ -319,11 +319,11 @@ export function schedulerContract(connect: () => Transport): void {
       await eventually('all stand in line', () =>
         projects.every((project) => testing.cell.catalog.waitingLine.has(project)),
       );
-      await eventually('the queue is full', async () => (await transport.waitingTurnJobs()) === 2);
+      await eventually('the queue is full', async () => (await transport.turnJobs()).waiting === 2);
       let most = 0;
       transport.consumeTurns({ concurrency: 1 }, async (job) => {
         jobs.push(job);
-        most = Math.max(most, 1 + (await transport.waitingTurnJobs()));
+        most = Math.max(most, 1 + (await transport.turnJobs()).waiting);
         await claimed(job);
       });
       await eventually('all are claimed', () => jobs.length === 20);

@@ -18,6 +18,7 @@ import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { PackInspector } from './git/pack-inspector.js';
 import { gitRouter } from './git-router.js';
 import { type LiveBounds, LiveTurns } from './live/live-turns.js';
+import { healthRouter } from './health-router.js';
 import { liveRouter } from './live-router.js';
 import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
@@ -99,6 +100,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       config.worker,
       attemptsRouter(context),
       liveRouter(context),
+      healthRouter(context),
       handlersRouter(context, waits),
     );
     try {

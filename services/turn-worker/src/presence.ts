@@ -2,6 +2,7 @@ import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
+import { version } from '@suzumio/runtime/version';
 import type { Engines } from './attempt/host.js';
 import type { Cells } from './toolhost/cells.js';
 
@@ -12,6 +13,8 @@ export interface PresenceOptions {
   /** The cells that it takes turns of, and those that refuse it. */
   cells: () => Pick<Cells, 'open' | 'refused'>;
   engines: Engines;
+  /** How many turns it runs now. */
+  busy: () => number;
   /** Whether jobs are taken now, and why not. */
   readiness: () => { ready: boolean; problem: string | undefined };
   logger: Logger;
@@ -64,7 +67,7 @@ export class Presence {
   }
 
   #presence(): WorkerPresence {
-    const { worker, slots, cells, engines, readiness } = this.options;
+    const { worker, slots, cells, engines, busy, readiness } = this.options;
     const { ready, problem } = readiness();
     const { open, refused } = cells();
     const takes = ready && !this.#draining;
@@ -75,6 +78,8 @@ export class Presence {
       ...(ready || problem === undefined ? {} : { problem }),
       cells: open,
       ...(refused.length === 0 ? {} : { refusedBy: refused }),
+      busy: busy(),
+      version,
       backends: Object.keys(engines),
       ...(this.#images === undefined ? {} : { images: [...this.#images] }),
     };

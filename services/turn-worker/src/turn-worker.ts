@@ -137,6 +137,7 @@ class RunningWorker {
       slots: config.slots,
       cells: () => this.#cells,
       engines: this.#engines,
+      busy: () => this.#runner.busy,
       readiness: () => this.#readiness,
       logger,
     });

@@ -21,6 +21,9 @@ export const workerPresence = z.object({
     .array(z.object({ cell: z.string().max(32), code: z.string().max(60) }))
     .max(1_000)
     .optional(),
+  /** Turns that it runs now. */
+  busy: z.int().min(0).max(1_000).optional(),
+  version: z.string().max(60).optional(),
   backends: z.array(z.string().max(32)).max(10).optional(),
   /** The images of its engine, by all of their names. */
   images: z.array(z.string().max(maxImageName)).max(maxNamedImages).optional(),

@@ -19,7 +19,19 @@ export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void 
     queries.resetQueries({ queryKey: keys.project(told.project) }).catch(() => undefined);
   }
   for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
+  if (told.kind !== 'event' || deciding.has(told.type)) readAgain(keys.decided);
 }
+
+/** Events by which somebody decides what waited; a retried turn is queued. */
+const deciding = new Set([
+  'project.completed',
+  'project.changes-requested',
+  'turn.queued',
+  'agent.reset',
+  'budget.changed',
+  'project.resumed',
+  'agent.resumed',
+]);
 
 const redacting = new Set(['message.redacted', 'artifact.redacted']);
 

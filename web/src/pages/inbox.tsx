@@ -1,4 +1,4 @@
-import type { InboxItem } from '@suzumio/sdk/client';
+import type { Decision, InboxItem } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link, useParams } from 'wouter';
@@ -6,10 +6,11 @@ import { api, keys } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
 import { Mark, type MarkKind } from '../parts/mark.js';
-import { Markdown } from '../parts/markdown.js';
+import { Markdown, visible } from '../parts/markdown.js';
 import { count, dollars, some } from '../parts/numbers.js';
 import { Ago, Moment } from '../parts/time.js';
-import { useInbox } from '../use-inbox.js';
+import { useDecided, useInbox, useInboxCounts } from '../use-inbox.js';
+import { agentPath, turnPath } from './project/places.js';
 
 const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
   report: 'report',
@@ -33,7 +34,7 @@ export function Inbox() {
   const chosen = written === undefined ? undefined : decoded(written);
   const inbox = useInbox();
   const items = inbox.data?.items ?? [];
-  const waiting = items.filter(({ kind }) => kind !== 'message').length;
+  const waiting = useInboxCounts().data?.waiting ?? 0;
   const item = items.find(({ id }) => id === chosen);
   useEffect(() => {
     document.title = waiting > 0 ? `(${waiting}) Inbox · Suzumio` : 'Inbox · Suzumio';
@@ -69,6 +70,10 @@ export function Inbox() {
               </section>
             );
           })}
+          {inbox.data && inbox.data.moreWaiting > 0 ? (
+            <p className="inbox-more">and {count(inbox.data.moreWaiting)} more: settle some of these first</p>
+          ) : null}
+          <Decided />
         </section>
         <section className="inbox-item" aria-label="What it is about">
           {item ? (
@@ -80,6 +85,114 @@ export function Inbox() {
       </div>
     </div>
   );
+}
+
+const decidedMarks: Readonly<Record<Decision['kind'], MarkKind>> = {
+  approved: 'done',
+  'changes-requested': 'report',
+  retried: 'queued',
+  reset: 'stopped',
+  'budget-changed': 'budget',
+  resumed: 'running',
+};
+
+/** What was settled: who decided what, and when. */
+function Decided() {
+  const decided = useDecided();
+  const items = decided.data?.pages.flatMap((page) => page.items) ?? [];
+  if (decided.error && decided.data === undefined) {
+    return <Failure error={decided.error} again={() => void decided.refetch()} />;
+  }
+  if (items.length === 0 && !decided.hasNextPage) return null;
+  return (
+    <section aria-label="Decided">
+      <h2 className="inbox-group">Decided</h2>
+      <ol>
+        {items.map((item) => (
+          <li key={item.id}>
+            <Link href={placeOf(item)} className="inbox-row inbox-decided">
+              <Mark kind={decidedMarks[item.kind]} />
+              <span className="inbox-words">
+                <span className="clip">
+                  <bdi>{decisionIn(item)}</bdi>
+                </span>
+                <span className="inbox-text">
+                  <bdi>{item.project}</bdi>, by <bdi>{item.by}</bdi>
+                </span>
+              </span>
+              <span className="inbox-age">
+                <Ago at={item.at} />
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ol>
+      {decided.hasNextPage ? (
+        <p className="inbox-more">
+          {items.length === 0 ? 'Nothing was decided lately. ' : ''}
+          <button
+            type="button"
+            className="button"
+            disabled={decided.isFetchingNextPage}
+            onClick={() => void decided.fetchNextPage()}
+          >
+            Earlier
+          </button>
+        </p>
+      ) : null}
+    </section>
+  );
+}
+
+/** Where what was decided is seen. */
+function placeOf(item: Decision): string {
+  switch (item.kind) {
+    case 'approved':
+    case 'changes-requested':
+      return `/p/${item.project}/report${item.version === null ? '' : `?v=${item.version}`}`;
+    case 'retried':
+      return item.turnNumber === null
+        ? agentPath(item.project, item.agent)
+        : turnPath(item.project, item.agent, item.turnNumber);
+    case 'reset':
+      return agentPath(item.project, item.agent);
+    case 'budget-changed':
+      return `/p/${item.project}/cost`;
+    case 'resumed':
+      return item.agent === null ? `/p/${item.project}` : agentPath(item.project, item.agent);
+  }
+}
+
+/** A decision in a few words. */
+function decisionIn(item: Decision): string {
+  switch (item.kind) {
+    case 'approved':
+      return item.version === null ? 'The report was approved' : `The report was approved, version ${item.version}`;
+    case 'changes-requested':
+      return `${item.recipient ?? 'An agent'} was asked for changes${item.version === null ? '' : `, version ${item.version}`}`;
+    case 'retried':
+      return item.turnNumber === null
+        ? `${item.agent} was retried`
+        : `Turn ${item.turnNumber} of ${item.agent} was retried`;
+    case 'reset':
+      return item.redelivered === 0
+        ? `${item.agent} was reset`
+        : `${item.agent} was reset, ${some(item.redelivered, 'message')} unread again`;
+    case 'budget-changed':
+      return `The budget${item.agent === null ? '' : ` of ${item.agent}`} is now ${limitsIn(item.limits)}`;
+    case 'resumed':
+      return `${item.agent ?? 'The project'} was resumed`;
+  }
+}
+
+function limitsIn({ usd, tokens, turns }: Extract<Decision, { kind: 'budget-changed' }>['limits']): string {
+  return [
+    usd === undefined ? [] : [typeof usd === 'number' ? dollars(usd) : 'unlimited dollars'],
+    tokens === undefined ? [] : [typeof tokens === 'number' ? some(tokens, 'token') : 'unlimited tokens'],
+    turns === undefined ? [] : [typeof turns === 'number' ? some(turns, 'turn') : 'unlimited turns'],
+  ]
+    .flat()
+    .join(', ');
 }
 
 /** A part of the address as it was meant; as it stands where it is written wrongly. */
@@ -144,7 +257,7 @@ function wordsFor(item: InboxItem): { title: string; text: string } {
         text: 'Read it, then approve it or ask for changes.',
       };
     case 'failure':
-      return { title: `${item.agent} failed in turn ${item.turnNumber}`, text: item.message };
+      return { title: `${item.agent} failed in turn ${item.turnNumber}: ${item.code}`, text: item.message };
     case 'pause': {
       const who = item.agent ?? (item.project === null ? 'Every project' : 'The project');
       return { title: `${who} is paused`, text: item.pause.reason ?? `By ${item.pause.by}.` };
@@ -204,10 +317,12 @@ function Content({ item }: { item: InboxItem }) {
       return (
         <>
           <p className="about-lead">
-            <bdi>{item.message}</bdi>
+            <bdi>{visible(item.message)}</bdi>
           </p>
-          <p className="quiet">
-            <code>{item.code}</code>
+          <p>
+            <Link href={turnPath(item.project, item.agent, item.turnNumber)} className="button">
+              See the turn
+            </Link>
           </p>
         </>
       );

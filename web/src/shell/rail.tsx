@@ -1,22 +1,21 @@
 import type { Project } from '@suzumio/sdk/client';
-import { useQuery } from '@tanstack/react-query';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
-import { api, keys } from '../api.js';
 import type { Live } from '../live/use-live.js';
-import { useFailed, useInbox } from '../use-inbox.js';
+import { useFailed, useInboxCounts } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
-import { useWho } from '../who.js';
+import { useSystem } from '../use-system.js';
 import { Icon, type IconName } from '../parts/icon.js';
 import { Mark } from '../parts/mark.js';
-import { some } from '../parts/numbers.js';
+import { count, some } from '../parts/numbers.js';
 import { stateOfProject } from '../parts/states.js';
 
 /** Where one can go: a rail at the side, a bar below on small screens. */
 export function Rail({ live }: { live: Live }) {
-  const inbox = useInbox();
+  const counts = useInboxCounts().data;
   const projects = useProjects();
-  const waiting = inbox.data?.items.filter(({ kind }) => kind !== 'message').length ?? 0;
+  const waiting = counts?.waiting ?? 0;
+  const waitingIn = new Map(counts?.projects.map(({ project, waiting: number }) => [project, number]));
   return (
     <nav className="rail" aria-label="Suzumio">
       <Link href="/" className="brand">
@@ -33,11 +32,14 @@ export function Rail({ live }: { live: Live }) {
         <Place href="/projects" icon="folder" also={/^\/p\//}>
           Projects <span className="rail-count">{projects.data?.length ?? ''}</span>
         </Place>
+        <Place href="/search" icon="search" also={/^\/search/}>
+          Search <kbd className="rail-key">Ctrl K</kbd>
+        </Place>
         <Place href="/system" icon="server" also={/^\/system/}>
           System
         </Place>
       </ul>
-      <OpenProjects projects={projects.data ?? []} waiting={waitingIn(inbox.data?.items ?? [])} />
+      <OpenProjects projects={projects.data ?? []} waiting={waitingIn} />
       <div className="rail-foot">
         <Fleet live={live} />
       </div>
@@ -68,18 +70,9 @@ function Place({
   );
 }
 
-/** How many items wait in each project. */
-function waitingIn(items: readonly { kind: string; project: string | null }[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { kind, project } of items) {
-    if (project !== null && kind !== 'message') counts.set(project, (counts.get(project) ?? 0) + 1);
-  }
-  return counts;
-}
-
 const mostOpen = 30;
 
-function OpenProjects({ projects, waiting }: { projects: readonly Project[]; waiting: Map<string, number> }) {
+function OpenProjects({ projects, waiting }: { projects: readonly Project[]; waiting: ReadonlyMap<string, number> }) {
   const [location] = useLocation();
   const failed = useFailed();
   const open = projects.filter(({ status }) => status === 'running' || status === 'submitted').slice(0, mostOpen);
@@ -108,21 +101,12 @@ function OpenProjects({ projects, waiting }: { projects: readonly Project[]; wai
   );
 }
 
-const fleetEveryMs = 5_000;
-
-/** Whether what is shown is live, and the workers: they have no events, so they are asked while the page is seen. */
+/** Whether what is shown is live, and the workers: they have no events. */
 function Fleet({ live }: { live: Live }): ReactElement {
-  const { project } = useWho();
-  const fleet = useQuery({
-    queryKey: keys.fleet,
-    queryFn: () => api.listWorkers(),
-    enabled: project === null,
-    refetchInterval: fleetEveryMs,
-  });
-  const workers = (fleet.data?.items ?? []).filter(({ state }) => state === 'ready');
-  const slots = workers.reduce((sum, worker) => sum + worker.slots, 0);
-  const words =
-    project !== null || fleet.data === undefined ? '' : `, ${some(workers.length, 'worker')}, ${some(slots, 'slot')}`;
+  const workers = useSystem().data?.workers;
+  const words = workers
+    ? `, ${some(workers.ready, 'worker')}, ${count(workers.busy)} of ${some(workers.slots, 'slot')}`
+    : '';
   return (
     <p className="fleet">
       <span className={`fleet-dot fleet-${live.state}`} aria-hidden />

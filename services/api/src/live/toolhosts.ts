@@ -1,13 +1,28 @@
-import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type FetchBody, fetchExchange } from '@suzumio/protocol/fetch-exchange';
 import { type HttpAnswer, HttpClient } from '@suzumio/protocol/http-client';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { type LiveFrame, type LiveLine, liveLine, livePathOf } from '@suzumio/protocol/live';
 import { backOff } from '@suzumio/protocol/retry';
+import { toolhostHealth, toolhostHealthPath } from '@suzumio/protocol/toolhost-health';
 
 /** The longest line: all that a ToolHost keeps of a turn, as JSON. */
 const maxLineChars = 1024 * 1024;
+/** The longest answer of one that is asked whether it serves. */
+const maxHealthBytes = 64 * 1024;
 const reconnect = { firstDelayMs: 250, longestDelayMs: 5_000 };
+
+/** The longest wait for a ToolHost that is asked whether it serves. */
+const healthWithinMs = 2_000;
+
+/** What a ToolHost answered just now. */
+export interface AskedToolHost {
+  url: string;
+  /** Its version; null where it did not answer, or refused. */
+  version: string | null;
+  /** Why not. */
+  problem: string | null;
+}
 
 /** Receives what a turn does. The next frame waits for what it returns. */
 export type TakeFrame = (frame: LiveFrame) => Promise<void>;
@@ -19,6 +34,27 @@ export class ToolHosts {
     private readonly urls: () => readonly string[],
     private readonly token: string,
   ) {}
+
+  /** Asks each whether it serves this cell. */
+  ask(signal: AbortSignal): Promise<AskedToolHost[]> {
+    return Promise.all(
+      this.urls().map(async (url) => {
+        const client = new HttpClient<FetchBody>({ url, exchange: fetchExchange(), maxAnswerBytes: maxHealthBytes });
+        const request = {
+          method: 'GET',
+          path: toolhostHealthPath,
+          token: this.token,
+          timeoutMs: healthWithinMs,
+        } as const;
+        try {
+          const { version } = await client.json(toolhostHealth, { ...request, signal });
+          return { url, version, problem: null };
+        } catch (error) {
+          return { url, version: null, problem: codeOf(error) ?? messageOf(error).slice(0, 200) };
+        }
+      }),
+    );
+  }
 
   /**
    * Follows a turn, at all that can be reached.

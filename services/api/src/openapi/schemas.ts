@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
 import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';
-import { inboxItem } from '@suzumio/contract/model/inbox';
+import { foundItem } from '@suzumio/contract/model/found';
+import { decision, inboxItem } from '@suzumio/contract/model/inbox';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
@@ -23,6 +24,7 @@ import * as pauses from '@suzumio/contract/operations/pauses';
 import * as profiles from '@suzumio/contract/operations/profiles';
 import * as projects from '@suzumio/contract/operations/projects';
 import * as request from '@suzumio/contract/operations/request';
+import * as search from '@suzumio/contract/operations/search';
 import * as service from '@suzumio/contract/operations/service';
 import * as sharedRepository from '@suzumio/contract/operations/shared-repository';
 import * as signIn from '@suzumio/contract/operations/sign-in';
@@ -100,6 +102,11 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   NoReplyReason: noReplyReason,
   InboxItem: inboxItem,
   Inbox: inbox.inboxAnswer,
+  InboxCounts: inbox.inboxCounts,
+  Decision: decision,
+  Decided: inbox.decidedAnswer,
+  FoundItem: foundItem,
+  Found: search.searchAnswer,
   MarkedRead: inbox.markReadAnswer,
   RedeliveredMessage: messages.redeliveredMessage,
   Redacted: messages.redactedAnswer,
@@ -183,6 +190,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   StandingDifferences: teams.standingDifferences,
   StoodUpTeam: teams.standUpAnswer,
   Worker: service.workerView,
+  System: service.systemAnswer,
   WorkerList: service.workerListAnswer,
   Health: service.healthAnswer,
 };

@@ -10,19 +10,39 @@ import {
   isMailToUser,
   type MailEntry,
   pausedEntry,
+  type PlaceInCell,
   readWaiting,
 } from '@suzumio/store/projects/inbox-items';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import type { Call } from '../call.js';
 import type { ApiContext } from '../context.js';
 import { withProject } from '../project-access.js';
+import { UnchangedProjects } from '../unchanged-projects.js';
 import type { Runs } from '../routes.js';
+import { NewestDecided } from './newest-decided.js';
 import { NewestMail } from './newest-mail.js';
 
 /** The most that waits which one answer has. */
 const mostWaiting = 1_000;
 
-export const inboxRuns: Runs<typeof inbox> = {
+/** The operations on what waits for a person. */
+export function inboxRuns(): Runs<typeof inbox> {
+  const counts = new UnchangedProjects(countWaiting);
+  return {
+    ...reading,
+    ...marking,
+
+    async countInbox(call) {
+      const { projects, unreadable } = await counts.read(call);
+      const some = projects.filter(({ read }) => read.waiting > 0).map(({ project, read }) => ({ project, ...read }));
+      const ofAll = call.identity.project === null ? ofCell(call.context).length : 0;
+      return { waiting: some.reduce((sum, { waiting }) => sum + waiting, ofAll), projects: some, unreadable };
+    },
+  };
+}
+
+const reading: Pick<Runs<typeof inbox>, 'getInbox' | 'listDecided'> = {
   async getInbox({ context, response, identity, query }) {
     const { kind: kinds, unread, limit, before } = query;
     const reads = context.cell.catalog.inboxReads;
@@ -41,23 +61,10 @@ export const inboxRuns: Runs<typeof inbox> = {
     const only = query.project ?? identity.project;
     const waiting = only === null ? ofCell(context) : [];
     const mail = new NewestMail(limit, before);
-    const unreadable: string[] = [];
-    for (const project of only === null ? context.cell.catalog.projects.all().map(({ id }) => id) : [only]) {
-      // The client has disconnected.
-      if (response.closed) break;
-      try {
-        await withProject(context, response, project, (store) => {
-          if (before === undefined) waiting.push(...store.snapshot((reader) => readWaiting(reader, store.config)));
-          if (wanted('message')) mail.addFrom(store, unread ? isUnread : undefined);
-        });
-      } catch (error) {
-        if (only !== null) throw error;
-        if (isBrokenProject(error)) unreadable.push(project);
-        // It was deleted since it was listed.
-        else if (!isSuzumioError(error, 'project-unknown')) throw error;
-      }
-      await turnOfOthers();
-    }
+    const unreadable = await inEach({ context, response }, only, (store) => {
+      if (before === undefined) waiting.push(...store.snapshot((reader) => readWaiting(reader, store.config)));
+      if (wanted('message')) mail.addFrom(store, unread ? isUnread : undefined);
+    });
     const waits = marked(before === undefined ? waiting.filter(({ kind }) => wanted(kind)).sort(longestFirst) : []);
     const left = waits.filter(({ read }) => !unread || !read);
     const { entries, previous } = mail.part();
@@ -65,10 +72,30 @@ export const inboxRuns: Runs<typeof inbox> = {
       items: [...left.slice(0, mostWaiting), ...marked(entries)],
       moreWaiting: Math.max(0, left.length - mostWaiting),
       unreadable,
-      ...(previous && { previous: `${previous.atMs}.${previous.project}.${previous.seq}` }),
+      ...(previous && { previous: written(previous) }),
     };
   },
 
+  async listDecided({ context, response, identity, query }) {
+    const only = query.project ?? identity.project;
+    const { length } = only === null ? context.cell.catalog.projects.all() : [only];
+    const newest = new NewestDecided(query.limit, query.before, length);
+    const unreadable = await inEach({ context, response }, only, (store) => newest.addFrom(store));
+    for (let project = newest.further(); project !== undefined && !response.closed; project = newest.further()) {
+      try {
+        await withProject(context, response, project, (store) => newest.addFrom(store));
+      } catch (error) {
+        if (!isSuzumioError(error, 'project-unknown') && !isBrokenProject(error)) throw error;
+        newest.leave(project);
+      }
+      await turnOfOthers();
+    }
+    const { items, previous } = newest.part();
+    return { items, unreadable, ...(previous && { previous: written(previous) }) };
+  },
+};
+
+const marking: Pick<Runs<typeof inbox>, 'markRead'> = {
   async markRead(call) {
     const { context, identity, body } = call;
     const found = new Set<string>();
@@ -85,6 +112,46 @@ export const inboxRuns: Runs<typeof inbox> = {
     return { items };
   },
 };
+
+type Asked = Pick<Call<typeof inbox.getInbox>, 'context' | 'response'>;
+
+/**
+ * Looks into one project, or one after the other into all; requests of others run in between.
+ *
+ * @returns the projects whose databases cannot be read
+ * @throws SuzumioError `project-unknown`, or what makes it unreadable, where it is the only one
+ */
+async function inEach(
+  { context, response }: Asked,
+  only: string | null,
+  look: (store: ProjectStore) => void,
+): Promise<string[]> {
+  const unreadable: string[] = [];
+  for (const project of only === null ? context.cell.catalog.projects.all().map(({ id }) => id) : [only]) {
+    // The client has disconnected.
+    if (response.closed) break;
+    try {
+      await withProject(context, response, project, look);
+    } catch (error) {
+      if (only !== null) throw error;
+      if (isBrokenProject(error)) unreadable.push(project);
+      // It was deleted since it was listed.
+      else if (!isSuzumioError(error, 'project-unknown')) throw error;
+    }
+    await turnOfOthers();
+  }
+  return unreadable;
+}
+
+/** How much of a project waits for a person. */
+function countWaiting(store: ProjectStore): { waiting: number; failures: number } {
+  const waiting = store.snapshot((reader) => readWaiting(reader, store.config));
+  return { waiting: waiting.length, failures: waiting.filter(({ kind }) => kind === 'failure').length };
+}
+
+function written({ atMs, project, seq }: PlaceInCell): string {
+  return `${atMs}.${project}.${seq}`;
+}
 
 /** Those of the items that are there, and that the holder of the token may see. */
 async function standing(

@@ -1,8 +1,8 @@
 import {
   type InboxEntry,
-  inOrderOfMail,
+  inOrderOfCell,
   type MailEntry,
-  type MailPlace,
+  type PlaceInCell,
   readMailToUser,
 } from '@suzumio/store/projects/inbox-items';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -14,12 +14,12 @@ const mostLookedAt = 1_000;
 export class NewestMail {
   #entries: MailEntry[] = [];
   /** Messages before this place were not all looked at. */
-  #unknownBefore: MailPlace | undefined;
+  #unknownBefore: PlaceInCell | undefined;
 
   /** @param before only messages before this place */
   constructor(
     private readonly limit: number,
-    private readonly before: MailPlace | undefined,
+    private readonly before: PlaceInCell | undefined,
   ) {}
 
   /** Looks at a project's messages, as far back as they may be among the newest. */
@@ -38,25 +38,25 @@ export class NewestMail {
   }
 
   /** They, the oldest first, as far back as all are known; and where what is older begins. */
-  part(): { entries: InboxEntry[]; previous: MailPlace | undefined } {
+  part(): { entries: InboxEntry[]; previous: PlaceInCell | undefined } {
     const unknown = this.#unknownBefore;
-    const known = this.#entries.filter(({ place }) => !unknown || inOrderOfMail(place, unknown) >= 0);
+    const known = this.#entries.filter(({ place }) => !unknown || inOrderOfCell(place, unknown) >= 0);
     return { entries: known.map(({ entry }) => entry).reverse(), previous: unknown };
   }
 
   #add(entries: readonly MailEntry[]): void {
-    const all = [...this.#entries, ...entries].sort((a, b) => inOrderOfMail(b.place, a.place));
+    const all = [...this.#entries, ...entries].sort((a, b) => inOrderOfCell(b.place, a.place));
     this.#entries = all.slice(0, this.limit);
     const last = this.#entries.at(-1);
     if (last && all.length > this.limit) this.#noteUnknown(last.place);
   }
 
-  #isFullAfter(place: MailPlace): boolean {
+  #isFullAfter(place: PlaceInCell): boolean {
     const oldest = this.#entries.at(-1);
-    return this.#entries.length === this.limit && oldest !== undefined && inOrderOfMail(oldest.place, place) >= 0;
+    return this.#entries.length === this.limit && oldest !== undefined && inOrderOfCell(oldest.place, place) >= 0;
   }
 
-  #noteUnknown(place: MailPlace): void {
-    if (!this.#unknownBefore || inOrderOfMail(place, this.#unknownBefore) > 0) this.#unknownBefore = place;
+  #noteUnknown(place: PlaceInCell): void {
+    if (!this.#unknownBefore || inOrderOfCell(place, this.#unknownBefore) > 0) this.#unknownBefore = place;
   }
 }

@@ -7,7 +7,8 @@ import { messageRange, type NumberedPage } from '@suzumio/store/mail/messages';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Call } from '../call.js';
 
-function ignoreUnwritable(error: unknown): void {
+/** What cannot be indexed now is looked through, or found by another search. */
+export function ignoreUnwritable(error: unknown): void {
   const { code } = error as { code?: unknown };
   if (isSuzumioError(error, 'store-busy') || code === 'SQLITE_READONLY' || isDiskFull(error)) return;
   throw error;

@@ -1,7 +1,8 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
-import { version } from '../version.js';
+import { systemRun } from './system.js';
+import { version } from '@suzumio/runtime/version';
 import { partOfNames } from '@suzumio/store/sqlite/page';
 
 /**
@@ -28,6 +29,8 @@ export function serviceRuns({
       return { ...partOfNames(listed, query, ({ worker }) => worker), elsewhere: fleet.length - own.length };
     },
 
+    getSystem: systemRun(),
+
     getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
 
     getDescription: async () => ({ ...(await description()).document }),
@@ -50,12 +53,14 @@ async function describe(publicUrl: string | undefined) {
   return { document, page: descriptionPage(document) };
 }
 
-function viewOf({ worker, slots, state, problem, backends, images }: WorkerPresence): WorkerView {
+function viewOf({ worker, slots, busy, version: made, state, problem, backends, images }: WorkerPresence): WorkerView {
   return {
     worker,
     state: state ?? null,
     problem: problem ?? null,
     slots,
+    busy: busy ?? null,
+    version: made ?? null,
     backends: backends ?? null,
     images: images ?? null,
   };

@@ -94,6 +94,7 @@ const queries: Readonly<Record<string, string>> = {
   waitForReply: 'timeout=50ms',
   uploadArtifact: 'name=levels.csv',
   getWorkspaceFile: 'path=notes.md',
+  search: 'q=begin',
 };
 
 /** What brings about an answer that is not the usual one. */

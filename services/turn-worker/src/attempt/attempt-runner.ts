@@ -50,6 +50,11 @@ export class AttemptRunner {
     context.metrics?.attemptsRunning.set(0);
   }
 
+  /** How many jobs run. */
+  get busy(): number {
+    return this.#jobs.size;
+  }
+
   /** Resolves once the job is finished, successfully or not. */
   async run(job: TurnJob): Promise<void> {
     const logger = this.context.logger.child({ cell: job.cell, project: job.project, turn: job.turn });

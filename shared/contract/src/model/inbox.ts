@@ -2,6 +2,7 @@ import { failureCode } from '@suzumio/protocol/failure-codes';
 import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
+import { budgetChange } from './budget.js';
 import { pause } from './pause.js';
 
 const time = z.iso.datetime();
@@ -62,6 +63,48 @@ export const inboxItem = z
   .describe('What waits for a person (a report, a failure, a pause, a budget), or what an agent sent to `user`.');
 export type InboxItem = z.infer<typeof inboxItem>;
 export type InboxKind = InboxItem['kind'];
+
+const settled = {
+  id: z.string().describe("Its event's project and number."),
+  project: z.string(),
+  at: time,
+  by: z.string().describe("Who decided: a token's name, or `user`."),
+};
+const reportVersion = z.int().nullable().describe('Null where an earlier release wrote the event without it.');
+
+/** Something that waited for a person, and what one decided. */
+export const decision = z
+  .discriminatedUnion('kind', [
+    z.object({ kind: z.literal('approved'), ...settled, version: reportVersion }),
+    z.object({
+      kind: z.literal('changes-requested'),
+      ...settled,
+      version: reportVersion,
+      recipient: z.string().nullable().describe('The agent that was asked.'),
+    }),
+    z.object({ kind: z.literal('retried'), ...settled, agent: z.string(), turnNumber: z.int().nullable() }),
+    z.object({
+      kind: z.literal('reset'),
+      ...settled,
+      agent: z.string(),
+      redelivered: z.int().describe('How many messages are unread again.'),
+    }),
+    z.object({
+      kind: z.literal('budget-changed'),
+      ...settled,
+      agent: z.string().nullable().describe("Whose budget; null for the project's own."),
+      limits: budgetChange.describe('The limits that were set.'),
+    }),
+    z.object({
+      kind: z.literal('resumed'),
+      ...settled,
+      agent: z.string().nullable().describe('Null where the whole project was resumed.'),
+    }),
+  ])
+  .describe(
+    'What a person decided: a report approved or sent back, a failed agent retried or reset, a budget changed, an agent or a project resumed.',
+  );
+export type Decision = z.infer<typeof decision>;
 
 export const inboxKinds = ['report', 'failure', 'pause', 'budget', 'message'] as const satisfies readonly InboxKind[];
 

@@ -8,6 +8,7 @@ import type { Operation } from './operation.js';
 import { pauses } from './pauses.js';
 import { profiles } from './profiles.js';
 import { projects } from './projects.js';
+import { search } from './search.js';
 import { service } from './service.js';
 import { sharedRepository } from './shared-repository.js';
 import { signIn } from './sign-in.js';
@@ -24,6 +25,7 @@ export const operations = {
   ...agents,
   ...messages,
   ...inbox,
+  ...search,
   ...tasks,
   ...turns,
   ...artifacts,

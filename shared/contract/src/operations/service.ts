@@ -1,4 +1,7 @@
+import { failureCode } from '@suzumio/protocol/failure-codes';
 import { z } from 'zod';
+import { pause } from '../model/pause.js';
+import { storedView } from '../model/storage.js';
 import { json, resource } from './operation.js';
 import { namedListOf, namedPage, numeral, request } from './request.js';
 
@@ -25,6 +28,8 @@ export const workerView = z.object({
     .describe('`draining`: it stops when what it runs has ended. `not-ready`: it can run no turns of this cell now.'),
   problem: z.string().nullable().describe('The code of what its host lacks, or with which this cell refuses it.'),
   slots: z.int().describe('Turns that it takes at a time; 0 while it takes none.'),
+  busy: z.int().nullable().describe('Turns that it runs.'),
+  version: z.string().nullable(),
   backends: z.array(z.string()).nullable(),
   images: z.array(z.string()).nullable().describe('The images that its Docker has, by name.'),
 });
@@ -34,6 +39,92 @@ export const workerListAnswer = namedListOf(workerView).extend({
   elsewhere: z.int().describe('How many workers serve other cells only.'),
 });
 export type WorkerListAnswer = z.infer<typeof workerListAnswer>;
+
+const seen = z.iso.datetime();
+
+/** How the server is, as far as the process that answers has seen. */
+export const systemAnswer = z.object({
+  version: z.string().describe('Of the API that answers.'),
+  at: seen.describe('When all this was looked at.'),
+  paused: pause.nullable().describe('The pause of all projects.'),
+  services: z
+    .array(
+      z.object({
+        service: z.string().describe('`api`, `scheduler` or `toolhost`; in one process, each counts for itself.'),
+        host: z.string(),
+        since: seen.describe('Since when it has served without interruption.'),
+        seenAt: seen.describe('Its last heartbeat in the catalog: one a second.'),
+        alive: z.boolean().describe('Whether that was within the last five seconds.'),
+      }),
+    )
+    .describe('The processes that beat lately. One that stopped in order is not in the list.'),
+  toolhosts: z
+    .array(
+      z.object({
+        url: z.string(),
+        version: z.string().nullable().describe('Null where it did not answer now.'),
+        problem: z.string().nullable().describe('The code or the reason why it did not.'),
+      }),
+    )
+    .describe("What each ToolHost of the API's SUZUMIO_TOOLHOST_URLS answered just now."),
+  queue: z.object({
+    kind: z.enum(['redis', 'memory']),
+    turns: z
+      .object({
+        waiting: z.int().describe('No worker has taken them yet.'),
+        active: z.int(),
+        delayed: z.int(),
+      })
+      .nullable()
+      .describe('The turn jobs on it, of all cells; null where it did not answer now.'),
+  }),
+  workers: z
+    .object({
+      connected: z.int(),
+      ready: z.int(),
+      slots: z.int(),
+      busy: z.int().describe('Turns that run, as far as the workers have told.'),
+      elsewhere: z.int().describe('How many workers serve other cells only.'),
+    })
+    .nullable()
+    .describe('The fleet as the queue knows it; null where that did not answer now.'),
+  failures: z
+    .object({
+      agents: z.int(),
+      items: z.array(
+        z.object({
+          project: z.string(),
+          agent: z.string(),
+          turnNumber: z.int(),
+          code: failureCode,
+          message: z.string(),
+          at: seen,
+          next: z.string().describe('The command that says what to do, without the program.'),
+        }),
+      ),
+    })
+    .describe('Failed agents of all projects that are not completed: how many, and the first 50 of them.'),
+  undelivered: z
+    .object({
+      messages: z.int(),
+      items: z.array(
+        z.object({
+          project: z.string(),
+          seq: z.int().describe("The message's number."),
+          agent: z.string(),
+          turnNumber: z.int().describe('Its turn that read the message and failed or was cancelled.'),
+          next: z.string().describe('The command that delivers it again, without the program.'),
+        }),
+      ),
+    })
+    .describe(
+      'Mail of all projects that are not completed which a turn read that failed or was cancelled: how much, and the first 50.',
+    ),
+  disk: storedView.shape.disk,
+  projects: z.int(),
+  unreadable: z.array(z.string()).describe('Projects whose databases cannot be read.'),
+});
+export type SystemAnswer = z.infer<typeof systemAnswer>;
 
 /** What the server says of itself and of its workers. */
 export const service = resource('Service', {
@@ -46,6 +137,17 @@ export const service = resource('Service', {
     query: workersQuery,
     answers: { 200: { description: 'A part of the list.', content: json(workerListAnswer) } },
     refusals: ['server-unreachable'],
+  },
+  getSystem: {
+    method: 'get',
+    path: '/api/system',
+    wholeCell: true,
+    summary:
+      'How the server is: services, queue, workers, failed agents, undelivered mail, disk. For tokens of the whole cell.',
+    description:
+      'Only what was seen: heartbeats in the catalog, what the queue and the ToolHosts answer now, what workers told of themselves. Made to be asked every five seconds: only projects that have changed are read.',
+    query: request({}),
+    answers: { 200: { description: 'The state.', content: json(systemAnswer) } },
   },
   getHealth: {
     method: 'get',

@@ -109,6 +109,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   }
 
   return {
+    kind: 'redis',
     wake: (project) =>
       attempt(() =>
         wakes.add(
@@ -150,7 +151,16 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
         const states = await Promise.all(ids.map((id) => turns.getJobState(id)));
         return new Set(ids.filter((_id, index) => liveStates.has(states[index] ?? 'unknown')));
       }),
-    waitingTurnJobs: () => command(() => turns.getJobCountByTypes('waiting', 'prioritized')),
+    turnJobs: () =>
+      command(async () => {
+        const {
+          waiting = 0,
+          prioritized = 0,
+          active = 0,
+          delayed = 0,
+        } = await turns.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+        return { waiting: waiting + prioritized, active, delayed };
+      }),
     turnJobsAhead: (job) =>
       command(async () => {
         const id = turnJobId(job);

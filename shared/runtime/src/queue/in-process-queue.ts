@@ -16,6 +16,8 @@ export interface InProcessQueue<T> {
   has(id: string): boolean;
   /** How many items wait. */
   readonly waiting: number;
+  /** How many items are being handled. */
+  readonly active: number;
   /** How many items precede the one with this id; undefined where it does not wait. */
   ahead(id: string): number | undefined;
   consume(concurrency: number, handler: (item: T) => Promise<void>): TurnConsumer;
@@ -79,6 +81,9 @@ export function createInProcessQueue<T>(rules: InProcessQueueRules<T>, logger: L
     },
     get waiting() {
       return waiting.size;
+    },
+    get active() {
+      return running.size;
     },
     ahead(id) {
       const place = [...waiting.keys()].indexOf(id);

@@ -33,6 +33,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
   }
 
   return {
+    kind: 'memory',
     wake: (project) => {
       if (!closed) wakes.add(project);
     },
@@ -56,7 +57,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
       return Promise.resolve();
     },
     liveTurnJobs: (jobs) => Promise.resolve(new Set(jobs.map(turnJobId).filter((id) => turns.has(id)))),
-    waitingTurnJobs: () => Promise.resolve(turns.waiting),
+    turnJobs: () => Promise.resolve({ waiting: turns.waiting, active: turns.active, delayed: 0 }),
     consumeTurns: ({ concurrency }, handler) => turns.consume(concurrency, handler),
 
     turnJobsAhead: (job) => Promise.resolve(turns.ahead(turnJobId(job))),

@@ -15,6 +15,13 @@ export interface EventHint {
   seq: number;
 }
 
+/** How many jobs of all cells are on the turn queue. */
+export interface TurnJobCounts {
+  waiting: number;
+  active: number;
+  delayed: number;
+}
+
 /** The result of taking places in the queue. */
 export interface PlacesTaken {
   /** Those of the requested places that are held now. */
@@ -28,6 +35,9 @@ export interface PlacesTaken {
  * SQLite. `wake` and `hint` never throw or wait.
  */
 export interface Transport {
+  /** Where jobs are kept. */
+  readonly kind: 'redis' | 'memory';
+
   /** Signals that a project may need scheduling. */
   wake(project: string): void;
   /** Consumes wakes; two of one project never run at once, and one that arrives during a run causes another run. */
@@ -55,8 +65,8 @@ export interface Transport {
   addTurnJob(job: TurnJob): Promise<void>;
   /** The ids (`turnJobId`) of those of these jobs that wait or run. Rejects as `addTurnJob` does. */
   liveTurnJobs(jobs: readonly TurnJobRef[]): Promise<ReadonlySet<string>>;
-  /** How many jobs of all cells wait on the turn queue. Rejects as `addTurnJob` does. */
-  waitingTurnJobs(): Promise<number>;
+  /** Rejects as `addTurnJob` does. */
+  turnJobs(): Promise<TurnJobCounts>;
   /** How many jobs precede this one; undefined where it does not wait. Rejects as `addTurnJob` does. */
   turnJobsAhead(job: TurnJobRef): Promise<number | undefined>;
   /** Consumes turn jobs, at most `concurrency` at a time. The queue ignores the handler's outcome. */

@@ -70,7 +70,7 @@ describe('Redis was never there', () => {
     await withoutTimers(answerMs, async () => {
       await expect(transport.addTurnJob(turnJob(1))).rejects.toMatchObject(refused);
       await expect(transport.liveTurnJobs([turnJob(1)])).rejects.toMatchObject(refused);
-      await expect(transport.waitingTurnJobs()).rejects.toMatchObject(refused);
+      await expect(transport.turnJobs()).rejects.toMatchObject(refused);
       await expect(transport.takePlaces(['newsroom/ada'])).rejects.toMatchObject(refused);
       await expect(transport.heldPlaces(0)).rejects.toMatchObject(refused);
       await expect(transport.announce({ worker: 'one', slots: 1 })).rejects.toMatchObject(refused);

@@ -86,9 +86,9 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       const job = turnJob(1, { priority: 'P2', delivery: 3 });
       const seen: TurnJob[] = [];
       const done = gate();
-      expect(await transport.waitingTurnJobs()).toBe(0);
+      expect((await transport.turnJobs()).waiting).toBe(0);
       await transport.addTurnJob(job);
-      expect(await transport.waitingTurnJobs()).toBe(1);
+      expect((await transport.turnJobs()).waiting).toBe(1);
       expect(await transport.liveTurnJobs([job, turnJob(2)])).toEqual(new Set([turnJobId(job)]));
       transport.consumeTurns({ concurrency: 1 }, async (taken) => {
         seen.push(taken);
@@ -97,7 +97,7 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await eventually('the job arrives', () => seen.length === 1);
       expect(seen).toEqual([job]);
       expect((await transport.liveTurnJobs([job])).size).toBe(1);
-      expect(await transport.waitingTurnJobs()).toBe(0);
+      expect(await transport.turnJobs()).toEqual({ waiting: 0, active: 1, delayed: 0 });
       expect(await transport.turnJobsAhead(job)).toBeUndefined();
       done.open();
       await eventually('the job is gone', async () => (await transport.liveTurnJobs([job])).size === 0);

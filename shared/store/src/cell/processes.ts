@@ -11,6 +11,19 @@ export interface ProcessIdentity {
   transport: string;
 }
 
+/** A process as its last beat left it. */
+export interface SeenProcess {
+  service: string;
+  host: string;
+  /** Since when it has served without interruption. */
+  sinceMs: number;
+  beatAtMs: number;
+  alive: boolean;
+}
+
+/** The most processes that are listed. */
+const mostListed = 100;
+
 /** The processes that serve a cell, each as it registered itself. */
 export class Processes {
   constructor(private readonly db: CatalogDatabase) {}
@@ -60,6 +73,16 @@ export class Processes {
       { now: this.db.nowMs, withinMs: 3 * beatMs },
     );
     return row?.since ?? undefined;
+  }
+
+  /** All that beat lately; one that stopped cleanly has left no trace. */
+  seen(): SeenProcess[] {
+    const rows = this.db.reader.all<Omit<SeenProcess, 'alive'> & { alive: 0 | 1 }>(
+      `SELECT service, host, serving_since_ms AS sinceMs, beat_at_ms AS beatAtMs, (${isAlive}) AS alive FROM processes
+       ORDER BY service, serving_since_ms LIMIT :most`,
+      { now: this.db.nowMs, withinMs: aliveMs, most: mostListed },
+    );
+    return rows.map(({ alive, ...row }) => ({ ...row, alive: alive === 1 }));
   }
 
   #keepBeating(id: string): () => Promise<void> {

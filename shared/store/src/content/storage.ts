@@ -70,7 +70,8 @@ export class StoredSum {
   }
 }
 
-function diskView(disk: DiskSpace): StoredView['disk'] {
+/** How much of the disk is free, and what it is short for. */
+export function diskView(disk: DiskSpace): StoredView['disk'] {
   const { bytes, files } = disk.free;
   return { freeBytes: bytes, freeFiles: Number.isFinite(files) ? files : null, shortFor: shortFor(disk) };
 }

@@ -97,12 +97,16 @@ const requestBytes = 8 * 1024 * 1024;
 /** The most transactions of a request. */
 const requestSteps = 100;
 
-/** Adds to the index what a search would miss, a little at a time; the next request goes on where this one ends. */
-export async function indexFor(store: Database, page: Page, range: MessageRange): Promise<void> {
+/**
+ * Adds to the index what a search would miss, a little at a time; the next request goes on where this one ends.
+ *
+ * @param steps the most transactions
+ */
+export async function indexFor(store: Database, page: Page, range: MessageRange, steps = requestSteps): Promise<void> {
   if (!store.reader.get(`SELECT 1 FROM sqlite_schema WHERE name = 'indexed_messages'`)) return;
   const backwards = isBackwards(page);
   let bytes = 0;
-  for (let step = 0; step < requestSteps && bytes < requestBytes; step += 1) {
+  for (let step = 0; step < steps && bytes < requestBytes; step += 1) {
     if (indexedPart(store.reader, range, backwards).gap === undefined) return;
     bytes += (await store.write((tx) => indexMessages(tx, range, backwards))) ?? 0;
   }

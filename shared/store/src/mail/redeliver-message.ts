@@ -72,6 +72,24 @@ export function undeliveredMail(reader: SqlReader, wanted: string, params: SqlPa
   );
 }
 
+/** How much undelivered mail there is, and the first of it. */
+export function someUndelivered(
+  reader: SqlReader,
+  limit: number,
+): { messages: number; first: Pick<UndeliveredMail, 'seq' | 'agent' | 'number'>[] } {
+  const from = `FROM turns CROSS JOIN message_reads r ON r.turn_id = turns.id
+    WHERE turns.${isUndelivered} AND r.voided_at_ms IS NULL`;
+  const messages = reader.get<{ count: number }>(`SELECT count(*) AS count ${from}`)?.count ?? 0;
+  if (messages === 0) return { messages, first: [] };
+  const first = reader.all<Pick<UndeliveredMail, 'seq' | 'agent' | 'number'>>(
+    `SELECT m.seq, unread.agent, unread.number
+     FROM (SELECT r.message_id, turns.agent_id AS agent, turns.number ${from} ORDER BY turns.seq LIMIT :limit) unread
+       CROSS JOIN messages m ON m.id = unread.message_id ORDER BY m.seq, unread.agent`,
+    { limit },
+  );
+  return { messages, first };
+}
+
 /** Moves mail from the turns that read it back into the inboxes: it is always in exactly one of the two. */
 export function giveBack(tx: Tx, mail: readonly UndeliveredMail[]): void {
   for (const { id, seq, priority, agent } of mail) {

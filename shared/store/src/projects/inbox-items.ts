@@ -96,8 +96,8 @@ function budgetEntries(reader: SqlReader, config: ProjectConfig, project: string
   );
 }
 
-/** The place of a message among those of all projects. */
-export interface MailPlace {
+/** The place of a message or an event among those of all projects. */
+export interface PlaceInCell {
   atMs: number;
   project: string;
   seq: number;
@@ -105,12 +105,12 @@ export interface MailPlace {
 
 /** A message to the person, and its place. */
 export interface MailEntry {
-  place: MailPlace;
+  place: PlaceInCell;
   entry: InboxEntry;
 }
 
 /** Messages to the person, the newest first: at most `limit` of those before a place. */
-export function readMailToUser(reader: SqlReader, limit: number, before?: MailPlace): MailEntry[] {
+export function readMailToUser(reader: SqlReader, limit: number, before?: PlaceInCell): MailEntry[] {
   const { id: project } = projectRow(reader);
   const rows = reader.all<MessageRow>(
     `SELECT * FROM messages WHERE recipient = 'user' AND (created_at_ms, seq) < (:atMs, :seq)
@@ -123,15 +123,15 @@ export function readMailToUser(reader: SqlReader, limit: number, before?: MailPl
   }));
 }
 
-function boundOf(project: string, before: MailPlace | undefined): { atMs: number; seq: number } {
+function boundOf(project: string, before: PlaceInCell | undefined): { atMs: number; seq: number } {
   if (before === undefined) return { atMs: Number.MAX_SAFE_INTEGER, seq: 0 };
   const { atMs, seq } = before;
   // Messages of one moment are in the order of their projects.
   return { atMs, seq: project === before.project ? seq : project < before.project ? Number.MAX_SAFE_INTEGER : 0 };
 }
 
-/** Compares places of messages of several projects: older ones first. */
-export function inOrderOfMail(a: MailPlace, b: MailPlace): number {
+/** Compares places in several projects: older ones first. */
+export function inOrderOfCell(a: PlaceInCell, b: PlaceInCell): number {
   if (a.atMs !== b.atMs) return a.atMs - b.atMs;
   if (a.project !== b.project) return a.project < b.project ? -1 : 1;
   return a.seq - b.seq;

@@ -7,7 +7,7 @@ import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Missing } from '../missing.js';
-import { useInbox } from '../../use-inbox.js';
+import { useWaiting } from '../../use-inbox.js';
 import { AgentPage } from './agents/agent.js';
 import { Agents } from './agents/agents.js';
 import { Cost } from './cost.js';
@@ -251,10 +251,9 @@ function isHere(location: string, path: string, href: string): boolean {
 
 /** What of the project waits for a person. */
 function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
-  const inbox = useInbox();
-  const item = inbox.data?.items.find((one) => one.project === project && one.kind !== 'message');
+  const items = useWaiting(project).data?.items ?? [];
+  const [item] = items;
   if (item === undefined) return null;
-  const others = inbox.data?.items.filter((one) => one.project === project && one.kind !== 'message').length ?? 1;
   const named = (agent: string) => {
     const found = detail.agents.find(({ id }) => id === agent);
     return found ? nameOf(found) : agent;
@@ -283,7 +282,8 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
         }
       />
       <p className="asks-words">
-        <bdi>{words}</bdi> {others > 1 ? <span className="quiet">and {some(others - 1, 'more item')}</span> : null}
+        <bdi>{words}</bdi>{' '}
+        {items.length > 1 ? <span className="quiet">and {some(items.length - 1, 'more item')}</span> : null}
       </p>
       <Link href={`/inbox/${encodeURIComponent(item.id)}`} className="button button-filled">
         Look and decide

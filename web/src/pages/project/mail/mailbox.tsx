@@ -5,6 +5,7 @@ import { Link } from 'wouter';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
+import { FoundText } from '../../../parts/found.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
 import { count } from '../../../parts/numbers.js';
@@ -201,13 +202,7 @@ const excerptChars = 200;
 /** Where in a message something was found; of others, how they begin. */
 function Excerpt({ message: { found, body } }: { message: Message }) {
   if (found === undefined) return <bdi>{visible(body.slice(0, excerptChars))}</bdi>;
-  return (
-    <bdi>
-      {found.map(({ text, matched }, at) =>
-        matched ? <mark key={at}>{visible(text)}</mark> : <span key={at}>{visible(text)}</span>,
-      )}
-    </bdi>
-  );
+  return <FoundText found={found} />;
 }
 
 /** What a row of mail is likely to be high. */

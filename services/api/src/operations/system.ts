@@ -1,0 +1,124 @@
+import type { SystemAnswer, service } from '@suzumio/contract/operations/service';
+import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
+import { version } from '@suzumio/runtime/version';
+import { someUndelivered } from '@suzumio/store/mail/redeliver-message';
+import { diskView } from '@suzumio/store/content/storage';
+import { readWaiting } from '@suzumio/store/projects/inbox-items';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { projectRow } from '@suzumio/store/rows';
+import { iso } from '@suzumio/store/sqlite/page';
+import { fairly } from '../fairly.js';
+import type { Run } from '../routes.js';
+import { UnchangedProjects } from '../unchanged-projects.js';
+
+type Failure = SystemAnswer['failures']['items'][number];
+type Undelivered = SystemAnswer['undelivered']['items'][number];
+
+/** What of a project somebody who looks after the server has to see. */
+interface Troubles {
+  failures: { agents: number; items: Failure[] };
+  undelivered: { messages: number; items: Undelivered[] };
+}
+
+/** The most failures, and the most undelivered mail, that one answer has. */
+const mostItems = 50;
+
+/** How much of a failure's message is told. */
+const mostChars = 500;
+
+/** How the server is. Nothing is said to be well that was not seen. */
+export function systemRun(): Run<typeof service.getSystem> {
+  const troubles = new UnchangedProjects(troublesOf);
+  return async (call) => {
+    const { cell, transport, toolhosts } = call.context;
+    const left = new AbortController();
+    call.response.once('close', () => left.abort());
+    const [asked, turns, fleet] = await Promise.all([
+      toolhosts?.ask(left.signal) ?? [],
+      transport.turnJobs().catch(() => null),
+      transport.fleet().catch(() => null),
+    ]);
+    const { projects, unreadable } = await troubles.read(call);
+    const { pause, processes } = cell.catalog;
+    return {
+      version,
+      at: iso(cell.context.now()),
+      paused: pause.current,
+      services: processes.seen().map(({ service: name, host, sinceMs, beatAtMs, alive }) => ({
+        service: name,
+        host,
+        since: iso(sinceMs),
+        seenAt: iso(beatAtMs),
+        alive,
+      })),
+      toolhosts: asked,
+      queue: { kind: transport.kind, turns },
+      workers: fleet && countWorkers(cell.id, fleet),
+      failures: {
+        agents: projects.reduce((sum, { read }) => sum + read.failures.agents, 0),
+        items: fairly(
+          projects.map(({ read }) => read.failures.items),
+          mostItems,
+        ),
+      },
+      undelivered: {
+        messages: projects.reduce((sum, { read }) => sum + read.undelivered.messages, 0),
+        items: fairly(
+          projects.map(({ read }) => read.undelivered.items),
+          mostItems,
+        ),
+      },
+      disk: diskView(cell.disk),
+      projects: projects.length + unreadable.length,
+      unreadable,
+    };
+  };
+}
+
+function troublesOf(store: ProjectStore): Troubles {
+  return store.snapshot((reader) => {
+    const { project } = store;
+    if (projectRow(reader).status === 'completed') {
+      return { failures: { agents: 0, items: [] }, undelivered: { messages: 0, items: [] } };
+    }
+    const failed = readWaiting(reader, store.config).flatMap((entry) =>
+      entry.kind === 'failure' ? [{ ...entry, message: entry.message.slice(0, mostChars) }] : [],
+    );
+    const { messages, first } = someUndelivered(reader, mostItems);
+    return {
+      failures: {
+        agents: failed.length,
+        items: failed.slice(0, mostItems).map(({ agent, turnNumber, code, message, at, next }) => ({
+          project,
+          agent,
+          turnNumber,
+          code,
+          message,
+          at,
+          next,
+        })),
+      },
+      undelivered: {
+        messages,
+        items: first.map(({ seq, agent, number: turnNumber }) => ({
+          project,
+          seq,
+          agent,
+          turnNumber,
+          next: `redeliver ${project} ${String(seq)} --agent ${agent}`,
+        })),
+      },
+    };
+  });
+}
+
+function countWorkers(cell: string, fleet: readonly WorkerPresence[]): SystemAnswer['workers'] {
+  const own = fleet.flatMap((worker) => asSeenBy(cell, worker) ?? []);
+  return {
+    connected: own.length,
+    ready: own.filter(({ state }) => state === 'ready').length,
+    slots: own.reduce((sum, { slots }) => sum + slots, 0),
+    busy: own.reduce((sum, { busy = 0 }) => sum + busy, 0),
+    elsewhere: fleet.length - own.length,
+  };
+}

@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
+
+const browser = testBrowser();
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+  const named = (name: string) => `${teamYaml.replace('name: team', `name: ${name}`)}\nturn: { maxAttempts: 1 }`;
+  for (const name of ['river', 'bulletin', 'weir']) await api.create(named(name));
+  await failTurn(api, 'river', 'ben');
+  await submit(api, 'bulletin', 'ada', '# Bulletin\n');
+  await publish(api, 'weir', 'ada', { name: 'north gauge.csv', content: Buffer.from('1\n') });
+  await api.write('weir', (tx) =>
+    postMessage(tx, {
+      sender: 'ada',
+      recipient: 'user',
+      priority: 'P1',
+      body: 'The north gauge <img src=x onerror=alert(1)> \u202e reads 3.2 m.',
+      actor: 'ada',
+    }),
+  );
+});
+afterAll(() => api.close());
+
+async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }) {
+  const page = await browser.page(await browser.open(options));
+  await page.goto((await linkFor(api, { path })).url);
+  await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
+  return page;
+}
+
+describe('the inbox', () => {
+  test('begins the row of a failure with what happened to whom, and counts what waits in each project', async () => {
+    const page = await open('/');
+    await page.getByText('ben failed in turn 1: non-zero-exit').waitFor();
+    await page.getByRole('link', { name: 'Inbox 2' }).waitFor();
+    await page.getByRole('link', { name: /bulletin 1/ }).waitFor();
+  });
+
+  test('has what is settled under what waits, with who decided it', async () => {
+    const page = await open('/');
+    await page.getByText('The report is submitted, version 1').waitFor();
+    await api.post('/api/projects/bulletin/approve', {});
+    await api.post('/api/projects/weir/budget', { turns: 20 });
+    const decided = page.getByRole('region', { name: 'Decided' });
+    await decided.getByText('The report was approved, version 1').waitFor();
+    await decided.getByText('The budget is now 20 turns').waitFor();
+    await decided.getByText('bulletin, by admin').waitFor();
+    await decided.getByRole('link', { name: /The report was approved/ }).click();
+    await page.getByRole('heading', { name: 'Bulletin', exact: true }).waitFor();
+  });
+});
+
+describe('the page of the system', () => {
+  test('shows what was seen, and says what was not', async () => {
+    const announce = (busy: number) =>
+      api.transport.announce({ worker: 'north-1', slots: 4, busy, version: '1.2.0', state: 'ready' });
+    await announce(3);
+    const page = await open('/system');
+    const services = page.getByRole('region', { name: 'Services' });
+    await services.getByText(/Scheduler/).waitFor();
+    expect(await services.getByText('not seen').count()).toBe(2);
+    await services.getByText('3 of 4 slots busy').waitFor();
+    await page.getByRole('row', { name: /north-1 ready 3 of 4 1\.2\.0/ }).waitFor();
+    const failed = page.getByRole('region', { name: 'Failed agents' });
+    await failed.getByText('suzumio why river ben').waitFor();
+    await page.getByText('suzumio redeliver river 1 --agent ben').waitFor();
+    await announce(1);
+    await services.getByText('1 of 4 slots busy').waitFor();
+  });
+});
+
+describe('the search', () => {
+  test('finds in everything, keeps its words in the address, and takes what is found as text', async () => {
+    const page = await open('/');
+    await page.keyboard.press('Control+k');
+    await page.getByRole('searchbox', { name: 'What to look for' }).fill('gauge');
+    const mail = page.getByRole('region', { name: 'Mail' });
+    await mail.getByText('<img src=x onerror=alert(1)>').waitFor();
+    await mail.getByText('‹202E›').waitFor();
+    expect(new URL(page.url()).search).toBe('?q=gauge');
+    await page
+      .getByRole('region', { name: 'Files' })
+      .getByRole('link', { name: /north gauge\.csv/ })
+      .waitFor();
+    await page.getByRole('searchbox').fill('100% of "north gauge"');
+    await page.getByText('Nothing is found').first().waitFor();
+    await page.getByRole('searchbox').fill('river');
+    await page.getByRole('region', { name: 'Projects', exact: true }).getByRole('link', { name: /river/ }).click();
+    await page.getByRole('heading', { name: 'river', level: 1 }).waitFor();
+    await page.goBack();
+    expect(await page.getByRole('searchbox').inputValue()).toBe('river');
+  });
+
+  test('says what is wrong with what it is asked', async () => {
+    const page = await open('/search?q=%22north');
+    await page.getByText(/quotation mark/).waitFor();
+    browser.expectErrors(/status of 400/);
+  });
+});
+
+test.each([
+  ['/', desk],
+  ['/system', desk],
+  ['/search?q=gauge', desk],
+  ['/system', phone],
+  ['/search?q=gauge', phone],
+])('%s is for everybody at %o', async (path, viewport) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await open(path, { viewport, colorScheme });
+    await page.locator('#content h2').first().waitFor();
+    expect({ colorScheme, violations: await violations(page) }).toEqual({ colorScheme, violations: [] });
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(width).toBeLessThanOrEqual(viewport.width);
+  }
+});
