@@ -133,6 +133,30 @@ describe.each(ways)('artifacts get, %s', (_way, run) => {
   });
 });
 
+describe.each(ways)('artifacts archive, %s', (_way, run) => {
+  test('writes the newest version of all, or of one, and refuses to write over what is there', async () => {
+    await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.1 m\n') });
+    await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
+    await publish(api, 'team', 'ben', { name: 'notes.md', content: Buffer.from('Of Ben.\n') });
+    const output = inHere('all.tar');
+    const { code, out } = await run('artifacts', 'archive', 'team', '--output', output);
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining(`Wrote ${output}, `) });
+    const archive = await readFile(output, 'latin1');
+    expect(archive).toContain('team-artifacts/level.md');
+    expect(archive).toContain('3.2 m');
+    expect(archive).not.toContain('3.1 m');
+    expect(await run('artifacts', 'archive', 'team', '--output', output)).toMatchObject({
+      code: 3,
+      err: expect.stringContaining(`${output} is there already`),
+    });
+    const of = await run('artifacts', 'archive', 'team', '--creator', 'ben', '--output', output, '--force', '--json');
+    expect(JSON.parse(of.out)).toMatchObject({ project: 'team', creator: 'ben', output });
+    expect(await readFile(output, 'latin1')).not.toContain('level.md');
+    expect((await run('artifacts', 'archive', 'team', '--creator', 'zoe', '--output', inHere('none'))).code).toBe(3);
+    expect(await readdir(here)).toEqual(['all.tar']);
+  });
+});
+
 describe('artifacts publish', () => {
   test('publishes a file under its own name or another, byte by byte', async () => {
     const bytes = Buffer.from([0, 255, 10, 13, 0x80]);

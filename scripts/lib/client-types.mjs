@@ -98,9 +98,9 @@ function answerOf(responses) {
   );
   const json = bodies[0]?.['application/json'];
   if (json) return json.schema.$ref ? nameOf(json) : 'Record<string, unknown>';
-  return Object.keys(bodies[0] ?? {}).some((media) => /^text\/(?!event-stream)/.test(media))
-    ? 'string'
-    : 'AsyncIterable<Uint8Array>';
+  const media = Object.keys(bodies[0] ?? {});
+  const isText = media.length > 0 && media.every((type) => /^text\/(?!event-stream)/.test(type));
+  return isText ? 'string' : 'AsyncIterable<Uint8Array>';
 }
 
 function nameOf({ schema }) {

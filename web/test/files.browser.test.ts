@@ -43,7 +43,7 @@ describe('files', () => {
     await page.getByText('+ north,218').waitFor();
     expect(new URL(page.url()).searchParams.has('with')).toBe(true);
     const downloading = page.waitForEvent('download');
-    await page.getByRole('link', { name: 'Download' }).click();
+    await page.getByRole('link', { name: 'Download', exact: true }).click();
     const bytes = await readFile(await (await downloading).path());
     const hash = createHash('sha256').update(bytes).digest('hex');
     await page.getByText(hash, { exact: true }).waitFor();

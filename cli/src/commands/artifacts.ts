@@ -1,8 +1,9 @@
+import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
 import type { DirectoryFile } from '@suzumio/protocol/artifacts';
-import { printBytes, saveDirectory, saveFile } from '../files/save-content.js';
+import { printBytes, saveDirectory, saveFile, saveStream } from '../files/save-content.js';
 import { artifactCalled, publishFile, type PublishOptions } from '../reach/api-client.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { artifactTable } from '../render/tables.js';
@@ -41,6 +42,16 @@ export const registerArtifacts: Register = (program, action) => {
     ['artifacts get newsroom bulletin.md --output - | wc -w'],
     ['artifacts get newsroom art_01KB3Z8T5V0000000000000001 --output north.csv', 'one of many, by its id'],
   ).action(action(get));
+  examples(
+    artifacts
+      .command('archive <project>')
+      .description('write everything that was published, of each name the newest version, into one tar file')
+      .option('--creator <who>', 'only what an agent or user has published')
+      .option('--output <path>', 'where to; by default PROJECT-artifacts.tar, here')
+      .option('--force', 'write over a file that is there', false),
+    ['artifacts archive newsroom', 'then: tar -xf newsroom-artifacts.tar'],
+    ['artifacts archive newsroom --creator checker --output checked.tar'],
+  ).action(action(archive));
   examples(
     artifacts
       .command('publish <project> <file>')
@@ -97,6 +108,19 @@ async function get(
   const files = artifact.kind === 'file' ? '' : `${count(artifact.files, 'file')}, `;
   tell(session, { ...artifact, output: path }, [
     `Wrote ${path}, ${files}${size(artifact.sizeBytes)}, as it was published.`,
+  ]);
+}
+
+async function archive(
+  session: Session,
+  project: string,
+  { creator, output = `${project}-artifacts.tar`, force }: { creator?: string; output?: string; force: boolean },
+): Promise<undefined> {
+  const api = await findReads(session);
+  await saveStream(output, () => api.getArtifactsArchive({ project, query: { creator } }), { force });
+  const sizeBytes = (await stat(output)).size;
+  tell(session, { project, creator: creator ?? null, output, sizeBytes }, [
+    `Wrote ${output}, ${size(sizeBytes)}: tar -xf ${output}.`,
   ]);
 }
 

@@ -7,7 +7,7 @@ import { listEvents } from '@suzumio/store/projects/events';
 import { pushToShared } from '@suzumio/store/turns/push-to-shared';
 import { readReply } from '@suzumio/store/turns/read-reply';
 import { listToolCalls, listTurns } from '@suzumio/store/turns/read-turns';
-import { isPublished, listArtifacts } from '@suzumio/store/content/artifacts';
+import { isPublished, listArtifacts, newestArtifactOfAll, newestVersions } from '@suzumio/store/content/artifacts';
 import {
   isPushed,
   listSharedPushes,
@@ -129,6 +129,7 @@ test.each(['asc', 'desc'] as const)('no list looks through history in the order 
       listEvents(reader, { ...wanted, types: ['turn.failed'], agent: 'ada' });
       listArtifacts(reader, wanted);
       listArtifacts(reader, { ...wanted, creator: 'ada', prefix: 'a' });
+      newestVersions(reader, { after: 0, limit: 10, upTo: newestArtifactOfAll(reader), creator: 'ada' });
     }
     listThreads(reader, page);
     listTasks(reader, { ...page, state: 'open', assignee: 'ben', assigner: 'user', role: 'reader' });

@@ -1,9 +1,17 @@
-import { useEffect, useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
+import { canBeFramed, Framed } from './framed.js';
 import { Markdown, visible } from './markdown.js';
+import { NotShown } from './not-shown.js';
 import { bytes } from './numbers.js';
+import { Picture } from './picture.js';
 
-/** How much of a file is read to be shown. */
-const mostShownBytes = 1024 * 1024;
+const Pdf = lazy(() => import('./pdf/pdf.js'));
+const Notebook = lazy(() => import('./notebook/notebook.js'));
+
+/** How much of a text is read to be shown. */
+export const mostTextBytes = 1024 * 1024;
+/** How much is read of what is shown whole or not at all. */
+const mostWholeBytes = 32 * 1024 * 1024;
 const mostLineChars = 4_000;
 const mostLines = 5_000;
 const mostCells = 40;
@@ -22,34 +30,72 @@ export interface Shown {
   sizeBytes: number;
   /** As much of it as is shown. */
   content: Uint8Array<ArrayBuffer>;
+  /** Where the API has it to download. */
+  download: string;
+  /** Where the API sends it for a frame, if it may be such a document. */
+  view?: string;
 }
 
-/** As much of a file as is shown. */
-export async function beginningOf(content: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+/** As much of a file as is shown of one of its name. */
+export async function beginningOf(name: string, content: AsyncIterable<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
+  const type = typeOf(name);
+  const isWhole = type === 'pdf' || type === 'ipynb' || pictures[type] !== undefined;
+  const most = isWhole ? mostWholeBytes : mostTextBytes;
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const part of content) {
     parts.push(part);
     size += part.byteLength;
-    if (size >= mostShownBytes) break;
+    if (size >= most) break;
   }
-  const whole = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
-  return new Uint8Array(whole).subarray(0, mostShownBytes);
+  const beginning = await new Blob(parts as Uint8Array<ArrayBuffer>[]).arrayBuffer();
+  return new Uint8Array(beginning).subarray(0, most);
 }
 
-/** A file as what it is: a picture, a table, Markdown, or text with its lines numbered. */
+function typeOf(name: string): string {
+  return name.split('.').at(-1)?.toLowerCase() ?? '';
+}
+
+/** A file as what it is: a document, picture, PDF, notebook or table, Markdown, or text with its lines numbered. */
 export function Preview({ file }: { file: Shown }) {
-  const type = file.name.split('.').at(-1)?.toLowerCase() ?? '';
+  if (file.view === undefined || !canBeFramed(file)) return <Read file={file} />;
+  return <Framed name={file.name} address={file.view} source={<Read file={file} />} />;
+}
+
+function Read({ file }: { file: Shown }) {
+  const type = typeOf(file.name);
   const picture = pictures[type];
   const isWhole = file.content.byteLength === file.sizeBytes;
-  if (picture !== undefined && isWhole) return <Picture file={file} type={picture} />;
-  const text = textOf(file.content);
-  if (text === undefined) return <p className="empty-line">It is no text: download it to look at it.</p>;
+  if (picture !== undefined && isWhole) {
+    return <Picture content={file.content} type={picture} alt={visible(file.name)} />;
+  }
+  if (type === 'pdf' && isWhole) {
+    return (
+      <Suspense>
+        <Pdf content={file.content} download={file.download} />
+      </Suspense>
+    );
+  }
+  if (!isWhole && (picture !== undefined || type === 'pdf')) {
+    return (
+      <NotShown why={`It has ${bytes(file.sizeBytes)}, which is too much to be shown here.`} download={file.download} />
+    );
+  }
+  const text = textOf(file.content.subarray(0, isWhole && type === 'ipynb' ? mostWholeBytes : mostTextBytes));
+  if (text === undefined) return <NotShown why="It is no text." download={file.download} />;
+  if (type === 'ipynb' && isWhole) {
+    return (
+      <Suspense>
+        <Notebook text={text} instead={<Lines text={text.slice(0, mostTextBytes)} />} />
+      </Suspense>
+    );
+  }
+  const shown = Math.min(file.content.byteLength, mostTextBytes);
   return (
     <>
-      {isWhole ? null : (
+      {shown === file.sizeBytes ? null : (
         <p className="preview-note">
-          The first {bytes(file.content.byteLength)} of {bytes(file.sizeBytes)}.
+          The first {bytes(shown)} of {bytes(file.sizeBytes)}.
         </p>
       )}
       {type === 'md' ? (
@@ -69,12 +115,6 @@ export function Preview({ file }: { file: Shown }) {
 export function textOf(content: Uint8Array): string | undefined {
   if (content.subarray(0, 8_000).includes(0)) return undefined;
   return new TextDecoder().decode(content);
-}
-
-function Picture({ file, type }: { file: Shown; type: string }) {
-  const address = useMemo(() => URL.createObjectURL(new Blob([file.content], { type })), [file, type]);
-  useEffect(() => () => URL.revokeObjectURL(address), [address]);
-  return <img className="preview-picture" src={address} alt={visible(file.name)} />;
 }
 
 function Lines({ text }: { text: string }) {

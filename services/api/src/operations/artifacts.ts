@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { filesOf } from '@suzumio/protocol/artifacts';
@@ -8,23 +7,25 @@ import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { findArtifact, listArtifacts, requireContent } from '@suzumio/store/content/artifacts';
 import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
-import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Runs } from '../routes.js';
 import { redactNow } from './redact-now.js';
+import { requireCreator, sendArtifacts } from './send-artifacts.js';
 import { type NamedContent, sendArchive, sendContent } from './send-content.js';
 import { sendReport } from './send-report.js';
+import { sendView } from './send-view.js';
 import { uploadArtifact } from './upload-artifact.js';
 
 export const artifactRuns: Runs<typeof artifacts> = {
   listArtifacts: (call) =>
     call.read((reader) => {
-      const { creator } = call.query;
-      if (creator !== undefined && creator !== USER_ID) agentRow(reader, creator);
+      requireCreator(reader, call.query.creator);
       return listArtifacts(reader, call.query);
     }),
 
   uploadArtifact,
+
+  getArtifactsArchive: sendArtifacts,
 
   getArtifact: (call) => call.read((reader) => knownArtifact(reader, call.params.artifact)),
 
@@ -47,6 +48,16 @@ export const artifactRuns: Runs<typeof artifacts> = {
     if (path !== undefined) await sendContent(request, response, content, await fileOf(content, artifact, path));
     else if (artifact.kind === 'directory') await sendArchive(request, response, content, artifact);
     else await sendContent(request, response, content, artifact);
+  },
+
+  async viewArtifact(call) {
+    const { request, response } = call;
+    const { project, artifact: id } = call.params;
+    const { path } = call.query;
+    const artifact = await call.read((reader) => readableArtifact(reader, id));
+    const content = new ContentStore(call.context.cell.directory.projectDir(project));
+    const file = path === undefined ? artifact : await fileOf(content, artifact, path);
+    await sendView(request, response, content, file);
   },
 
   redactArtifact: (call) => {

@@ -23,9 +23,7 @@ export async function sendContent(
   content: ContentStore,
   { name, sha256, sizeBytes }: NamedContent,
 ): Promise<void> {
-  if ((await content.sizeOf(sha256)) !== sizeBytes) {
-    throw new SuzumioError('store-corrupt', `The content ${sha256} is missing or has another size than it had.`);
-  }
+  await requireWhole(content, { sha256, sizeBytes });
   response.set({ etag: `"${sha256}"`, 'accept-ranges': 'bytes' });
   if (request.fresh) {
     response.status(304).end();
@@ -38,6 +36,15 @@ export async function sendContent(
   response.set('content-length', String(range ? range.end - range.start + 1 : sizeBytes));
   if (request.method === 'HEAD') response.end();
   else await sendFile(response, content.read(sha256, range));
+}
+
+/** @throws SuzumioError `store-corrupt` where content is missing or has another size */
+export async function requireWhole(
+  content: ContentStore,
+  { sha256, sizeBytes }: Pick<NamedContent, 'sha256' | 'sizeBytes'>,
+): Promise<void> {
+  if ((await content.sizeOf(sha256)) === sizeBytes) return;
+  throw new SuzumioError('store-corrupt', `The content ${sha256} is missing or has another size than it had.`);
 }
 
 /**

@@ -117,6 +117,7 @@ function requestOf({ id, upload }: Operation): Sample {
 /** What some operations take that nothing else is tried with. */
 const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
   redactArtifact: async () => ({ artifact: await secretFile() }),
+  viewArtifact: async () => ({ artifact: await secretFile('secret.html') }),
   getSharedBundle: async () => ({ project: await projectWithPush() }),
   signOut: () => world.signIn(),
   endSession: async () => ({ session: (await world.signIn()).session }),
@@ -133,9 +134,9 @@ async function sampleOf(operation: Operation): Promise<Sample> {
 }
 
 /** An artifact that nothing else is tried with. */
-async function secretFile(): Promise<string> {
+async function secretFile(name = 'secret.txt'): Promise<string> {
   const content = Buffer.from(`secret ${String(++made)}`);
-  return (await publish(world.api, 'team', 'ada', { name: 'secret.txt', content })).id;
+  return (await publish(world.api, 'team', 'ada', { name, content })).id;
 }
 
 /** A project in which an agent has pushed; what is in its pack does not matter here. */
@@ -284,6 +285,7 @@ const agentIn: Readonly<Record<string, string>> = {
   listTasks: 'assignee',
   listMessages: 'sender',
   listArtifacts: 'creator',
+  getArtifactsArchive: 'creator',
 };
 
 /** How those are made to refuse that look. */
@@ -295,7 +297,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
           agent: 'zoe',
           query: queryFor(operation, `${agentIn[operation.id] ?? 'agent'}=zoe`),
         }),
-  'turn-unknown': (operation) => world.call(operation, { turn: 'ada:9', query: queryFor(operation, 'turn=turn_1') }),
+  'turn-unknown': (operation) => world.call(operation, { turn: 'ada:999', query: queryFor(operation, 'turn=turn_1') }),
   'message-unknown': (operation, sample) =>
     operation.id === 'replyToMessage'
       ? sendWith(operation, sample, { message: '999' })
@@ -314,7 +316,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'artifact-entry-unknown': ({ id, ...operation }) =>
     world.call(
       { id, ...operation },
-      { artifact: world.file, ...(id === 'getArtifactContent' ? { query: 'path=x' } : {}) },
+      { artifact: world.file, ...(id === 'listArtifactEntries' ? {} : { query: 'path=x' }) },
     ),
   'range-not-satisfiable': (operation, sample) => world.call(operation, { ...sample, headers: { range: 'bytes=99-' } }),
   'workspace-path-unknown': (operation, sample) => world.call(operation, { ...sample, query: 'path=none' }),

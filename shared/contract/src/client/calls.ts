@@ -32,5 +32,6 @@ export function callOf(operation: Operation): Call {
 function answersOf(operation: Operation): Call['answers'] {
   const media = Object.keys(Object.values(operation.answers)[0]?.content ?? {});
   if (media.includes('application/json')) return 'json';
-  return media.some((type) => /^text\/(?!event-stream)/.test(type)) ? 'text' : 'stream';
+  const isText = media.length > 0 && media.every((type) => /^text\/(?!event-stream)/.test(type));
+  return isText ? 'text' : 'stream';
 }

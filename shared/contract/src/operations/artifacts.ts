@@ -27,6 +27,10 @@ export const uploadQuery = request({
     .describe('What is in it, for those who read the list.'),
 });
 
+export const archiveQuery = request({
+  creator: z.string().optional().describe('Only what this agent, or `user`, has published.'),
+});
+
 export const reportQuery = request({
   version: numeral(1, Number.MAX_SAFE_INTEGER).optional().describe('Which version; without it, the newest.'),
 });
@@ -74,6 +78,22 @@ export const artifacts = resource('Artifacts', {
     },
     refusals: ['idempotency-mismatch'],
   },
+  getArtifactsArchive: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts-archive',
+    summary: 'Everything that is published in a project, as a tar: of each name the newest version.',
+    description:
+      'Streamed, always in full. All of it is in one directory, `PROJECT-artifacts`. What was redacted is left out; what no file system could call by its name has its id in a name that one can.',
+    query: archiveQuery,
+    answers: {
+      200: {
+        description: 'The archive.',
+        content: archive,
+        headers: { 'Content-Disposition': "The file's name." },
+      },
+    },
+    refusals: ['agent-unknown'],
+  },
   getArtifact: {
     method: 'get',
     path: '/api/projects/:project/artifacts/:artifact',
@@ -112,6 +132,22 @@ export const artifacts = resource('Artifacts', {
       304: { description: 'The client has them.' },
     },
     refusals: ['artifact-unknown', 'artifact-redacted', 'artifact-entry-unknown', 'range-not-satisfiable'],
+  },
+  viewArtifact: {
+    method: 'get',
+    path: '/api/projects/:project/artifacts/:artifact/view',
+    summary: 'A published page of HTML or picture of SVG, or with `path` one in a directory, to be shown in a frame.',
+    description:
+      'In a sandbox: it runs no scripts, loads nothing, sends no forms, and has an origin of its own, without cookies. Only pages of this server may frame it, and it is shown nowhere else.',
+    query: contentQuery,
+    answers: {
+      200: {
+        description: 'What is shown.',
+        content: { 'text/html': z.string(), 'image/svg+xml': z.unknown() },
+        headers: { 'Content-Security-Policy': 'What keeps it in its sandbox.' },
+      },
+    },
+    refusals: ['artifact-unknown', 'artifact-redacted', 'artifact-entry-unknown'],
   },
   redactArtifact: {
     method: 'post',

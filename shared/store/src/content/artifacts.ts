@@ -54,6 +54,37 @@ export function listArtifacts(reader: SqlReader, page: ArtifactPage): Part<Artif
   );
 }
 
+/** The number of the newest artifact; 0 where nothing is published. */
+export function newestArtifactOfAll(reader: SqlReader): number {
+  return reader.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM artifacts')?.seq ?? 0;
+}
+
+/**
+ * The newest version of each name, in the order of publication, as they were when `upTo` was the newest artifact. Names
+ * whose newest version was redacted are left out.
+ */
+export function newestVersions(
+  reader: SqlReader,
+  { after, limit, upTo, creator }: { after: number; limit: number; upTo: number; creator?: string | undefined },
+): Part<ArtifactView> {
+  const own = (table: string) => (creator === undefined ? '' : ` AND ${table}.creator = :creator`);
+  return readPart<Row, ArtifactView>(
+    reader,
+    {
+      from: 'artifacts',
+      key: 'artifacts.seq',
+      filters: [
+        `redacted_json IS NULL${own('artifacts')}`,
+        `NOT EXISTS (SELECT 1 FROM artifacts AS newer WHERE newer.name = artifacts.name
+           AND newer.seq > artifacts.seq AND newer.seq <= :upTo${own('newer')})`,
+      ],
+      params: { upTo, ...definedOf({ creator }) },
+    },
+    { after, limit, before: upTo + 1 },
+    artifactView,
+  );
+}
+
 /** One artifact by its id, or the newest of that name. */
 export function findArtifact(reader: SqlReader, by: { id: string } | { name: string }): ArtifactView | undefined {
   const row =

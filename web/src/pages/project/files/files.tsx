@@ -8,7 +8,7 @@ import { Failure } from '../../../parts/failure.js';
 import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/markdown.js';
 import { bytes, some } from '../../../parts/numbers.js';
-import { Preview, textOf } from '../../../parts/preview.js';
+import { mostTextBytes, Preview, textOf } from '../../../parts/preview.js';
 import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
 import { type Published, useContent, useFiles } from './use-files.js';
@@ -29,6 +29,12 @@ export function Files({ detail }: { detail: ProjectDetail }) {
   return (
     <div className={id === undefined ? 'panes' : 'panes panes-open'}>
       <ul className="panes-list">
+        <li className="files-all">
+          <span className="quiet">{some(files.data.files.length, 'name')}</span>
+          <a className="button" href={`${publicPath}/api/projects/${project.id}/artifacts-archive`} download>
+            Download all
+          </a>
+        </li>
         {files.data.files.map((file) => (
           <li key={file.name}>
             <Row project={project.id} file={file} isChosen={file === chosen} detail={detail} />
@@ -81,6 +87,12 @@ function Row({
   );
 }
 
+/** Where the API has an artifact, or a file in it: to download, or to show in a frame. */
+function addressOf(project: string, { id }: Artifact, what: 'content' | 'view', path?: string): string {
+  const query = path === undefined ? '' : `?${new URLSearchParams({ path }).toString()}`;
+  return `${publicPath}/api/projects/${project}/artifacts/${id}/${what}${query}`;
+}
+
 function creatorOf({ creator }: Artifact, { agents }: ProjectDetail): string {
   if (creator === 'user') return 'you';
   const agent = agents.find(({ id }) => id === creator);
@@ -91,7 +103,6 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
   const project = detail.project.id;
   const [search, setSearch] = useSearchParams();
   const other = file.versions.find(({ id }) => id === search.get('with'));
-  const address = `${publicPath}/api/projects/${project}/artifacts/${version.id}/content`;
   const numberOf = (one: Artifact) => file.versions.length - file.versions.indexOf(one);
   return (
     <article className="about">
@@ -108,7 +119,7 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
         )}
       </p>
       <div className="about-acts">
-        <a className="button" href={address} download>
+        <a className="button" href={addressOf(project, version, 'content')} download>
           Download
         </a>
         {file.versions.length > 1 ? (
@@ -164,7 +175,14 @@ function Content({ project, version }: { project: string; version: Artifact }) {
   const content = useContent(project, version);
   if (content.error) return <Failure error={content.error} again={() => void content.refetch()} />;
   if (content.data === undefined) return null;
-  return <Preview file={{ name: version.name, sizeBytes: version.sizeBytes, content: content.data }} />;
+  const file = {
+    name: version.name,
+    sizeBytes: version.sizeBytes,
+    content: content.data,
+    download: addressOf(project, version, 'content'),
+    view: addressOf(project, version, 'view'),
+  };
+  return <Preview file={file} />;
 }
 
 function Comparison({ project, version, other }: { project: string; version: Artifact; other: Artifact }) {
@@ -174,7 +192,7 @@ function Comparison({ project, version, other }: { project: string; version: Art
     return error ? <Failure error={error} again={() => void after.refetch().then(() => before.refetch())} /> : null;
   }
   const [old, now] = version.seq > other.seq ? [before.data, after.data] : [after.data, before.data];
-  const [oldText, newText] = [textOf(old), textOf(now)];
+  const [oldText, newText] = [old, now].map((content) => textOf(content.subarray(0, mostTextBytes)));
   if (oldText === undefined || newText === undefined) return <p className="empty-line">They are no texts.</p>;
   return <DiffRows before={oldText} after={newText} />;
 }
@@ -207,7 +225,16 @@ function Directory({ project, version }: { project: string; version: Artifact })
         ))}
       </ul>
       {file && content.data ? (
-        <Preview file={{ name: file.path, sizeBytes: file.sizeBytes, content: content.data }} />
+        <Preview
+          key={file.path}
+          file={{
+            name: file.path,
+            sizeBytes: file.sizeBytes,
+            content: content.data,
+            download: addressOf(project, version, 'content', file.path),
+            view: addressOf(project, version, 'view', file.path),
+          }}
+        />
       ) : null}
     </>
   );

@@ -40,7 +40,8 @@ export function useContent(project: string, artifact: Artifact, path?: string) {
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
       const query = path === undefined ? {} : { path };
-      return beginningOf(await api.getArtifactContent({ project, artifact: artifact.id, query }, { signal }));
+      const content = await api.getArtifactContent({ project, artifact: artifact.id, query }, { signal });
+      return beginningOf(path ?? artifact.name, content);
     },
   });
 }

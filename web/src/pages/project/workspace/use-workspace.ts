@@ -53,11 +53,11 @@ export function useChanges(place: Place, path: string) {
 /** The beginning of a file; its content is named by its hash. */
 export function useFile({ project, agent, path, turn }: Place, { sha256 }: WorkspaceFile) {
   return useQuery({
-    queryKey: ['content', project, sha256],
+    queryKey: ['content', project, sha256, path],
     gcTime: 60_000,
     queryFn: async ({ signal }) => {
       const query = { path, ...(turn === undefined ? {} : { turn }) };
-      return beginningOf(await api.getWorkspaceFile({ project, agent, query }, { signal }));
+      return beginningOf(path, await api.getWorkspaceFile({ project, agent, query }, { signal }));
     },
   });
 }

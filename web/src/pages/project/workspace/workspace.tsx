@@ -248,7 +248,9 @@ function File({ place, file }: { place: Place; file: WorkspaceFile }) {
         </a>
       </div>
       {content.error ? <Failure error={content.error} again={() => void content.refetch()} /> : null}
-      {content.data ? <Preview file={{ name: path, sizeBytes: file.sizeBytes, content: content.data }} /> : null}
+      {content.data ? (
+        <Preview file={{ name: path, sizeBytes: file.sizeBytes, content: content.data, download: address }} />
+      ) : null}
     </About>
   );
 }
