@@ -9,7 +9,7 @@ import type { Cell } from '@suzumio/store/cell/cell';
 /** The API's collaborators. */
 export interface ApiDependencies {
   cell: Cell;
-  transport: Pick<Transport, 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobsAhead'>;
+  transport: Pick<Transport, 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobsAhead' | 'addRepositoryDiff'>;
   logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   metrics: Pick<Metrics, 'mailAccepted' | 'requestsRefused'> & { sseClients: Pick<Gauge, 'set' | 'inc' | 'dec'> };
 }

@@ -122,7 +122,14 @@ function noServices(root: string): Omit<ApiDependencies, 'cell'> {
   const nothing = () => undefined;
   const refuse = () => Promise.reject(unserved(root));
   return {
-    transport: { wake: nothing, hint: nothing, onHint: () => nothing, fleet: refuse, turnJobsAhead: refuse },
+    transport: {
+      wake: nothing,
+      hint: nothing,
+      onHint: () => nothing,
+      fleet: refuse,
+      turnJobsAhead: refuse,
+      addRepositoryDiff: refuse,
+    },
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     metrics: {
       mailAccepted: { inc: nothing },
