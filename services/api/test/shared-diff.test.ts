@@ -94,7 +94,7 @@ test('a wait that is over says what is being made', async () => {
 
 test('what a worker refuses is said, and stands for a while', async () => {
   await worker({ refused: { code: 'git-diff-too-slow', message: 'It took too long.' } });
-  for (const _time of [1, 2]) {
+  for (let time = 0; time < 2; time += 1) {
     expect(await get('to=main')).toMatchObject({
       status: 422,
       json: { code: 'git-diff-too-slow', detail: 'It took too long.' },

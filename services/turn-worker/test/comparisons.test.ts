@@ -41,7 +41,7 @@ let root: string;
 /** What the ToolHost was told. */
 let ended: ComparisonOutcome[];
 /** What the sandbox does; it ends with this exit code. */
-let task: (start: StartOptions, killed: Promise<void>) => Promise<Partial<SandboxEnd>>;
+let task: (start: StartOptions, killed: Promise<undefined>) => Promise<Partial<SandboxEnd>>;
 let asked: { limits: SandboxLimits; start: StartOptions } | undefined;
 let running: number;
 let stopping: AbortController;
@@ -70,7 +70,7 @@ const engine = (toolpacks = ['git', 'compare']) =>
         start: (start) => {
           asked = { limits, start };
           running += 1;
-          const killed = Promise.withResolvers<void>();
+          const killed = Promise.withResolvers<undefined>();
           const end = task(start, killed.promise).then((how) => {
             running -= 1;
             return { exitCode: 0, ...how };
@@ -82,7 +82,7 @@ const engine = (toolpacks = ['git', 'compare']) =>
             unlinkedBytes: () => Promise.resolve(0),
             whileReadable: (work) => work(),
             kill: async () => {
-              killed.resolve();
+              killed.resolve(undefined);
               await end;
             },
             log: () => Promise.resolve(Buffer.from('what it said\n')),
