@@ -2,7 +2,7 @@ import { maxDiffBytes, maxFileDiffBytes } from '@suzumio/protocol/repository-dif
 import { quotedPath } from '@suzumio/protocol/quoted-path';
 
 /** A file that differs, as `git diff-tree --raw` names it. */
-export interface RawChange {
+interface RawChange {
   path: string;
   change: 'added' | 'changed' | 'removed';
   /** Whether it is another kind of thing now: Git then writes its removal, and that it was added. */

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
+import { maxComparedFileBytes } from '@suzumio/protocol/repository-diff';
 
 /** Git has failed; its message is the end of what it said. */
 export class PlainGitFailed extends Error {}
 
-export interface Output {
+interface Output {
   bytes: Buffer;
   /** Whether there was more, and Git was ended. */
   cut: boolean;
@@ -37,7 +38,7 @@ const settings = [
   'core.fsmonitor=false',
   'core.quotePath=false',
   // One thread, and large objects as streams: what agents have packed takes little memory.
-  'core.bigFileThreshold=1m',
+  `core.bigFileThreshold=${String(maxComparedFileBytes)}`,
   'pack.threads=1',
   'index.threads=1',
   'i18n.logOutputEncoding=UTF-8',

@@ -23,6 +23,8 @@ export interface ComparisonsOptions {
 
 /** How long handing in what came of a comparison is tried: afterwards the ToolHost has given it up. */
 const endPatienceMs = 20_000;
+/** The same while this worker stops. */
+const lastWordsMs = 3_000;
 
 /** Compares commits of shared repositories, beside turns, one comparison at a time. */
 export class Comparisons {
@@ -71,7 +73,8 @@ export class Comparisons {
     );
     const refused = 'refused' in outcome ? outcome.refused.code : undefined;
     logger.info({ refused, tookMs: Math.round(performance.now() - startedAtMs) }, 'commits were compared');
-    await retry(() => client.end(outcome), { ...whileUnavailable, patienceMs: endPatienceMs });
+    const patienceMs = stopping.aborted ? lastWordsMs : endPatienceMs;
+    await retry(() => client.end(outcome), { ...whileUnavailable, patienceMs });
   }
 }
 

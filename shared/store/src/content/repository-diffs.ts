@@ -42,7 +42,7 @@ interface DiffRow {
 }
 
 /** Why there is no diff; more than a worker can say. */
-export type DiffRefusal = { code: ComparisonRefusal['code'] | 'git-diff-no-worker'; message: string };
+type DiffRefusal = { code: ComparisonRefusal['code'] | 'git-diff-no-worker'; message: string };
 
 /** How it stands with a comparison. `waits`: a worker has it, or will. `free`: nobody has asked, or it may be tried again. */
 export type DiffState =
