@@ -138,7 +138,7 @@ async function comparing(project: string): Promise<void> {
 test('each push leads to what it has changed, and any two branches are compared', async () => {
   const yaml = teamYaml.replace('name: team', 'name: comparing\ngit: { shared: true }\ntools: { toolpacks: [shell] }');
   await api.create(yaml);
-  const [own, notes] = ['refs/heads/suzumio/ada', 'refs/heads/suzumio/ada/notes'];
+  const [own, notes] = ['refs/heads/suzumio/ada/level', 'refs/heads/suzumio/ada/notes'];
   await push(api, 'comparing', 'ada', [{ ref: own, from: null, to: first }]);
   await push(api, 'comparing', 'ada', [
     { ref: own, from: first, to: second },
@@ -164,7 +164,7 @@ test('each push leads to what it has changed, and any two branches are compared'
   expect(await violations(page)).toEqual([]);
 
   await page.getByRole('link', { name: 'Repository of comparing' }).click();
-  await page.getByLabel('What is compared').selectOption({ label: 'suzumio/ada' });
+  await page.getByLabel('What is compared').selectOption({ label: 'suzumio/ada/level' });
   await page.getByRole('region', { name: 'src/level.py' }).waitFor();
   const query = () => new URL(page.url()).searchParams.toString();
   const names = new URLSearchParams({ from: notes, to: own });
