@@ -198,6 +198,15 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
     expect(origin.git('ls-remote', bundle)).toContain('refs/heads/main');
     origin.git('clone', '--quiet', bundle, join(base, `bundle-${backend}`));
     expect(readFileSync(join(base, `bundle-${backend}`, 'tides.py'), 'utf8')).toBe('print(9)\n');
+
+    const differs = await world.run('git', 'diff', 'shared', first, 'main');
+    expect(differs.out).toContain('diff --git a/tides.py b/tides.py\n');
+    expect(differs.out).toContain('\n+print(9)\n');
+    expect((await world.run('git', 'diff', 'shared', first, 'main', '--commits')).out).toMatch(
+      /\n[0-9a-f]{10} .* Ninth\n/,
+    );
+    const hostileTag = await world.run('git', 'diff', 'shared', 'main', 'refs/tags/suzumio/ben/tree');
+    expect(hostileTag).toMatchObject({ code: 3, err: expect.stringContaining('git-commit-unknown') });
   });
 
   test('fails its first turn where it cannot be made, and why says what would be right', async () => {

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { leaveFiles, push } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { claimDiff, endDiff } from '@suzumio/store/content/repository-diffs';
 import { teamYaml } from '../../test/support/cell.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
@@ -112,6 +113,74 @@ test('a shared repository has its branches, and who has moved them', async () =>
   expect(await violations(page)).toEqual([]);
   await page.getByRole('link', { name: 'ada, turn 2' }).click();
   await page.getByRole('heading', { name: 'Turn 2' }).waitFor();
+});
+
+const compared = {
+  base: first,
+  head: second,
+  commits: [{ id: second, subject: `Measure ${hostile}`, author: '<b>Yuki</b>', at: '2026-11-20T09:00:00.000Z' }],
+  ahead: 1,
+  behind: 2,
+  files: { added: 0, changed: 1, removed: 0 },
+  diff: 'diff --git a/src/level.py b/src/level.py\n--- a/src/level.py\n+++ b/src/level.py\n@@ -1 +1 @@\n-print(1)\n+print(3)\n# logo.png was added: it is no text, or longer than 1 MB.\n',
+};
+
+/** A worker that answers every comparison so, once it is asked. */
+async function comparing(project: string): Promise<void> {
+  await api.transport.announce({ worker: 'worker-1', slots: 1, state: 'ready' });
+  api.transport.consumeRepositoryDiffs(async ({ diff }) => {
+    const claim = 'f'.repeat(32);
+    await api.write(project, (tx) => claimDiff(tx, diff, claim));
+    await api.write(project, (tx) => endDiff(tx, diff, claim, { made: compared }));
+  });
+}
+
+test('each push leads to what it has changed, and any two branches are compared', async () => {
+  const yaml = teamYaml.replace('name: team', 'name: comparing\ngit: { shared: true }\ntools: { toolpacks: [shell] }');
+  await api.create(yaml);
+  const [own, notes] = ['refs/heads/suzumio/ada/level', 'refs/heads/suzumio/ada/notes'];
+  await push(api, 'comparing', 'ada', [{ ref: own, from: null, to: first }]);
+  await push(api, 'comparing', 'ada', [
+    { ref: own, from: first, to: second },
+    { ref: notes, from: null, to: first },
+  ]);
+  const page = await open('/p/comparing/repository');
+  await page.getByRole('link', { name: 'aaaaaaaaaa → bbbbbbbbbb' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/none is online/)
+    .waitFor();
+  await comparing('comparing');
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await page.getByRole('region', { name: 'src/level.py' }).getByText('print(3)').waitFor();
+  expect(await page.getByRole('list', { name: 'Commits' }).innerText()).toMatch(
+    /^bbbbbbbbbb\s+Measure 100%25 #\?&<img src=x onerror=alert\(1\)>‹202E›txt\.exe by <b>Yuki<\/b>/,
+  );
+  await page.getByText('1 commit, 2 commits of the other are not in it').waitFor();
+  await page.getByText('logo.png was added: it is no text, or longer than 1 MB.').waitFor();
+  await page.getByText(`suzumio git diff comparing ${first.slice(0, 10)} ${second.slice(0, 10)}`).waitFor();
+  await page.reload();
+  await page.getByRole('region', { name: 'src/level.py' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+
+  await page.getByRole('link', { name: 'Repository of comparing' }).click();
+  await page.getByLabel('What is compared').selectOption({ label: 'suzumio/ada/level' });
+  await page.getByRole('region', { name: 'src/level.py' }).waitFor();
+  const query = () => new URL(page.url()).searchParams.toString();
+  const names = new URLSearchParams({ from: notes, to: own });
+  expect(query()).toBe(`${names.toString()}&common=1`);
+  await page.getByRole('checkbox').uncheck();
+  await page.getByRole('region', { name: 'src/level.py' }).waitFor();
+  expect(query()).toBe(names.toString());
+  await page.getByLabel('Compare with').selectOption({ label: 'nothing' });
+  await page.getByRole('region', { name: 'src/level.py' }).waitFor();
+  expect(query()).toBe(new URLSearchParams({ to: own }).toString());
+  await page.goto(`${api.url}/p/comparing/repository?to=${encodeURIComponent(hostile)}`);
+  await page
+    .getByRole('alert')
+    .getByText(/no branch or tag/)
+    .waitFor();
+  browser.expectErrors(/status of (404|503)/);
 });
 
 test.each([

@@ -1,8 +1,12 @@
+import type { Client } from '@suzumio/contract/client/client';
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { SharedDiffView } from '@suzumio/contract/model/shared-repository';
 import type { Command } from 'commander';
 import { saveStream } from '../files/save-content.js';
 import { findReads } from '../reach/reach.js';
-import { sharedPushTable, sharedRefTable } from '../render/shared-tables.js';
-import type { Session } from '../session.js';
+import { renderDiff } from '../render/diff.js';
+import { sharedCommitTable, sharedPushTable, sharedRefTable } from '../render/shared-tables.js';
+import { say, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
@@ -21,6 +25,17 @@ export const registerGit: Register = (program, action) => {
     'git log tides',
     'the newest first',
   ]).action(action(log));
+  examples(
+    group
+      .command('diff <project> <from> <to>')
+      .description('show what differs between two branches, tags or commits of it')
+      .option('--common', 'what the second has changed since both were the same', false)
+      .option('--commits', 'only the commits that the second has and the first lacks', false),
+    ['git diff tides 1f0c2d9a77 8d3e5b1c02', 'what a push has moved: git log tides'],
+    ['git diff tides main suzumio/developer --common', 'what the branch would bring'],
+    ['git diff tides main suzumio/developer --common --commits'],
+    ['git diff tides main suzumio/developer --common | git apply', 'makes the same changes to files of yours'],
+  ).action(action(diff));
   examples(
     group
       .command('bundle <project> [ref]')
@@ -54,4 +69,43 @@ async function bundle(
   const api = await findReads(session);
   await saveStream(output, () => api.getSharedBundle({ project, query: { ref } }), { force });
   tell(session, { project, ref: ref ?? null, output }, [`Wrote ${output}: git clone ${output}, or git fetch it.`]);
+}
+
+/** How often a diff is asked for that is not made yet. Each time it is waited for. */
+const mostAsked = 5;
+
+async function diff(
+  session: Session,
+  project: string,
+  from: string,
+  to: string,
+  { common, commits }: { common: boolean; commits: boolean },
+): Promise<undefined> {
+  const { context, json } = session;
+  const made = await sharedDiff(await findReads(session), project, {
+    from,
+    to,
+    common: String(common) as 'true' | 'false',
+  });
+  if (commits) {
+    sayRows(session, made.commits, `${to} has no commit that ${from} lacks.`, sharedCommitTable);
+    const more = made.ahead - made.commits.length;
+    if (more > 0) say(session, `and ${String(more)} more`);
+  } else if (json) sayJson(session, made);
+  else if (made.diff === '') say(session, `Nothing differs between ${from} and ${to}.`);
+  else context.out.write(renderDiff(made.diff, context.out));
+}
+
+async function sharedDiff(
+  api: Client,
+  project: string,
+  query: { from: string; to: string; common: 'true' | 'false' },
+): Promise<SharedDiffView> {
+  for (let asked = 1; ; asked += 1) {
+    try {
+      return await api.getSharedDiff({ project, query });
+    } catch (error) {
+      if (asked === mostAsked || !isSuzumioError(error, 'git-diff-pending')) throw error;
+    }
+  }
 }

@@ -1,4 +1,9 @@
-import { type SharedPushView, sharedPushView, type SharedRefView } from '@suzumio/contract/model/shared-repository';
+import {
+  type SharedDiffView,
+  type SharedPushView,
+  sharedPushView,
+  type SharedRefView,
+} from '@suzumio/contract/model/shared-repository';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
 import { dayAndTime, size } from './format.js';
@@ -21,6 +26,19 @@ export function sharedPushTable(pushes: readonly SharedPushView[], { context }: 
       `${agent}:${turnNumber}`,
       pack === null ? '' : size(pack.sizeBytes),
       movedRefs(updates),
+    ]),
+    context.out,
+  );
+}
+
+export function sharedCommitTable(commits: Readonly<SharedDiffView['commits']>, { context }: Session): string[] {
+  return table(
+    ['COMMIT', 'TIME', 'AUTHOR', 'SUBJECT'],
+    commits.map(({ id, at, author, subject }) => [
+      shortId(id),
+      at === null ? '' : dayAndTime(at, context),
+      oneLine(author),
+      oneLine(subject),
     ]),
     context.out,
   );

@@ -70,7 +70,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...turnRuns(hub, access),
     ...artifactRuns,
     ...workspaceRuns(),
-    ...sharedRepositoryRuns,
+    ...sharedRepositoryRuns(access),
     ...eventRuns(hub, access),
     ...cellEventRuns(hub, access),
     ...usageRuns,

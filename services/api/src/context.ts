@@ -9,7 +9,10 @@ import type { Cell } from '@suzumio/store/cell/cell';
 /** The API's collaborators. */
 export interface ApiDependencies {
   cell: Cell;
-  transport: Pick<Transport, 'kind' | 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobs' | 'turnJobsAhead'>;
+  transport: Pick<
+    Transport,
+    'kind' | 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobs' | 'turnJobsAhead' | 'addRepositoryDiff'
+  >;
   logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   metrics: Pick<Metrics, 'mailAccepted' | 'requestsRefused'> & { sseClients: Pick<Gauge, 'set' | 'inc' | 'dec'> };
 }

@@ -130,6 +130,7 @@ function noServices(root: string): Omit<ApiDependencies, 'cell'> {
       fleet: refuse,
       turnJobs: refuse,
       turnJobsAhead: refuse,
+      addRepositoryDiff: refuse,
     },
     logger: { debug: nothing, info: nothing, warn: nothing, error: nothing },
     metrics: {

@@ -14,6 +14,7 @@ import { attemptsRouter } from './attempts-router.js';
 import { BodyReader } from './bodies/body-reader.js';
 import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
+import { comparisonsRouter } from './comparisons-router.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { PackInspector } from './git/pack-inspector.js';
 import { gitRouter } from './git-router.js';
@@ -99,6 +100,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     const worker = await listen(
       config.worker,
       attemptsRouter(context),
+      comparisonsRouter(context),
       liveRouter(context),
       healthRouter(context),
       handlersRouter(context, waits),

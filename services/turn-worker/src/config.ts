@@ -2,6 +2,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import { maxLogBytes } from '@suzumio/protocol/attempts';
 import { policySchema } from '@suzumio/core/policy/policy';
+import { compareMs } from '@suzumio/protocol/repository-diff';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 
 /** The addresses of a cell's ToolHosts, and this worker's credential. A job only names the cell. */
@@ -40,6 +41,8 @@ export const workerLimits = z.strictObject({
   captureMs: ms.default(600_000),
   /** The longest time that fetching and cloning a repository may take. */
   cloneMs: ms.default(600_000),
+  /** The longest time that comparing two commits may take. */
+  compareMs: ms.max(compareMs).default(compareMs),
   maxOutputBytes: bytes.max(maxOutputBytes).default(maxOutputBytes),
   maxLogBytes: bytes.max(maxLogBytes).default(maxLogBytes),
   /** Free bytes of the worker's disk below which no attempt begins, and files; below half, running attempts are ended. */

@@ -10,6 +10,7 @@ import { AttemptRunner } from './attempt/attempt-runner.js';
 import type { Engines, Host, PolicyOf } from './attempt/host.js';
 import type { AttemptMetrics } from './attempt/worker-context.js';
 import { WorkerDisk } from './attempt/worker-disk.js';
+import { Comparisons } from './compare/comparisons.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
@@ -27,7 +28,7 @@ import { Workspaces } from './workspace/workspaces.js';
 const workspaceThread = new URL('../dist/workspace/workspace-thread.js', import.meta.url);
 
 export interface TurnWorkerDependencies {
-  transport: Pick<Transport, 'consumeTurns' | 'announce' | 'depart'>;
+  transport: Pick<Transport, 'consumeTurns' | 'consumeRepositoryDiffs' | 'announce' | 'depart'>;
   logger: Logger;
   metrics?: AttemptMetrics & Pick<Metrics, 'workerReady'>;
   /** A project's policy, where it differs from the configuration's. */
@@ -97,10 +98,12 @@ class RunningWorker {
   readonly #engines: Engines;
   readonly #cells: Cells;
   readonly #runner: AttemptRunner;
+  readonly #comparisons: Comparisons;
   readonly #disk: WorkerDisk;
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #stopping = new AbortController();
-  #consumer: TurnConsumer | undefined;
+  /** Of turns, and of comparisons beside them. */
+  #consumers: readonly TurnConsumer[] = [];
   readonly #gone: GoneProjects;
   readonly #threads = new WorkspaceThreads(workspaceThread);
   #sweeping: Promise<void> = Promise.resolve();
@@ -165,6 +168,14 @@ class RunningWorker {
       onSuspect,
       onCancelled: () => this.#sweep(),
     });
+    this.#comparisons = new Comparisons({
+      cells: this.#cells,
+      host,
+      image: config.runnerImage,
+      logger,
+      stopping: this.#stopping.signal,
+      timeoutMs: limits.compareMs,
+    });
     this.#gone = new GoneProjects({ workspaces, engines: this.#engines, attempts: this.#runner, logger });
   }
 
@@ -191,12 +202,13 @@ class RunningWorker {
     this.#stopping.abort();
     for (const timer of this.#timers) clearInterval(timer);
     await this.#readiness.stop();
-    await this.#consumer?.pause();
+    await this.#pause();
     this.#presence.drain();
     await this.#runner.close(this.config.limits.shutdownGraceMs, this.dependencies.hurry);
+    await this.#comparisons.close();
     await this.#reporting;
     this.#cells.close();
-    await this.#consumer?.close();
+    for (const consumer of this.#consumers) await consumer.close();
     await this.#presence.close();
     await this.#sweeping;
     for (const engine of Object.values(this.#engines)) await engine.close();
@@ -251,13 +263,22 @@ class RunningWorker {
     metrics?.workerReady.set(ready ? 1 : 0);
     this.#presence.announce();
     if (!ready) {
-      await this.#consumer?.pause();
+      await this.#pause();
       return;
     }
-    if (this.#consumer) this.#consumer.resume();
-    else this.#consumer = transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job));
+    if (this.#consumers.length > 0) for (const consumer of this.#consumers) consumer.resume();
+    else {
+      this.#consumers = [
+        transport.consumeTurns({ concurrency: this.config.slots }, (job) => this.#runner.run(job)),
+        transport.consumeRepositoryDiffs((job) => this.#comparisons.run(job)),
+      ];
+    }
     // Containers that ended while this worker was stopped are due now.
     this.#sweep();
+  }
+
+  async #pause(): Promise<void> {
+    await Promise.all(this.#consumers.map((consumer) => consumer.pause()));
   }
 
   /** An idle worker finds out about refusals as well. */

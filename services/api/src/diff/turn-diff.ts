@@ -1,9 +1,10 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { bytesInWords } from '@suzumio/contract/model/storage';
 import type { FileChange } from '@suzumio/contract/model/workspace';
+import { quotedPath } from '@suzumio/protocol/quoted-path';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { Comparisons } from './common-lines.js';
-import { quoted, type TextState, unifiedDiff } from './unified-diff.js';
+import { type TextState, unifiedDiff } from './unified-diff.js';
 
 /** The longest file whose text is compared, and the most that one diff has, in bytes. */
 const maxTextBytes = 1024 * 1024;
@@ -97,7 +98,7 @@ async function diffOf(
 
 function named({ path, change, before, after }: FileChange, reason: string): string {
   const sizes = [before, after].flatMap((state) => (state?.kind === 'file' ? [bytesInWords(state.sizeBytes)] : []));
-  return `# ${quoted(path)} was ${change}, ${sizes.join(' -> ')}: ${reason}.\n`;
+  return `# ${quotedPath(path)} was ${change}, ${sizes.join(' -> ')}: ${reason}.\n`;
 }
 
 /** A file's text; a link's is what it leads to. */

@@ -1,3 +1,4 @@
+import { quotedPath } from '@suzumio/protocol/quoted-path';
 import { type CommonLines, commonLines, type Comparisons } from './common-lines.js';
 
 /** A file before or after a change: its mode as git writes it, and its text. */
@@ -19,7 +20,7 @@ export function unifiedDiff(
   after: TextState | undefined,
   comparisons: Comparisons,
 ): string {
-  const [from, to] = [quoted(`a/${path}`), quoted(`b/${path}`)];
+  const [from, to] = [quotedPath(`a/${path}`), quotedPath(`b/${path}`)];
   const hunks = hunksOf(linesOf(before?.text ?? ''), linesOf(after?.text ?? ''), comparisons);
   const named = (name: string, state: TextState | undefined) =>
     // The tab ends a name with a space in it.
@@ -31,18 +32,6 @@ export function unifiedDiff(
     ...hunks,
   ].join('');
 }
-
-/** A name as git writes it: in quotes where it would otherwise be more than one line, or no name. */
-export function quoted(name: string): string {
-  // oxlint-disable-next-line no-control-regex -- finding control characters is what this is for
-  const special = /[\u0000-\u001f"\\\u007f]/g;
-  if (name.search(special) === -1) return name;
-  const escaped = name.replace(special, (character) => escapes[character] ?? octal(character));
-  return `"${escaped}"`;
-}
-
-const escapes: Readonly<Record<string, string>> = { '\n': '\\n', '\t': '\\t', '\r': '\\r', '"': '\\"', '\\': '\\\\' };
-const octal = (character: string) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
 
 function modesOf(before: string | undefined, after: string | undefined): string[] {
   if (before === undefined) return [`new file mode ${after ?? ''}`];

@@ -136,6 +136,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   SharedRefList: sharedRepository.sharedRefListAnswer,
   SharedPush: shared.sharedPushView,
   SharedPushList: sharedRepository.sharedPushListAnswer,
+  SharedDiff: shared.sharedDiffView,
   ArtifactEntry: directoryEntry,
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,

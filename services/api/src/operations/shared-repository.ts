@@ -12,13 +12,15 @@ import {
   sharedPacks,
   sharedRefs,
 } from '@suzumio/store/content/shared-repository';
+import type { OpenAccess } from '../open-access.js';
 import type { Runs } from '../routes.js';
+import { getSharedDiff } from './get-shared-diff.js';
 
 /** Of a pack, what stands before its objects and after them. */
 const headerBytes = 12;
 const trailerBytes = 20;
 
-export const sharedRepositoryRuns: Runs<typeof sharedRepository> = {
+export const sharedRepositoryRuns = (access: OpenAccess): Runs<typeof sharedRepository> => ({
   listSharedRefs: (call) => call.read((reader) => ({ items: listSharedRefs(reader) })),
 
   listSharedPushes: (call) => call.read((reader) => listSharedPushes(reader, call.query)),
@@ -43,7 +45,9 @@ export const sharedRepositoryRuns: Runs<typeof sharedRepository> = {
     await pipeline(Readable.from(bundle(content, refs, packs), { objectMode: false }), call.response);
     return undefined;
   },
-};
+
+  getSharedDiff: (call) => getSharedDiff(call, access),
+});
 
 /**
  * A bundle of all packs as one. Git does not run here: no pack needs another, so that their objects, one after the other, are a pack.

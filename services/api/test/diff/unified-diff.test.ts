@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Comparisons } from '../../src/diff/common-lines.js';
-import { quoted, unifiedDiff } from '../../src/diff/unified-diff.js';
+import { quotedPath } from '@suzumio/protocol/quoted-path';
+import { unifiedDiff } from '../../src/diff/unified-diff.js';
 
 const plenty = () => new Comparisons(1_000_000);
 const file = (text: string) => ({ mode: '100644', text });
@@ -99,7 +100,7 @@ describe('a unified diff', () => {
   });
 
   test('has each name on one line', () => {
-    expect(quoted('a/grüße 1.txt')).toBe('a/grüße 1.txt');
-    expect(quoted('a\n+++ b\t"\\\u001b[2J')).toBe('"a\\n+++ b\\t\\"\\\\\\033[2J"');
+    expect(quotedPath('a/grüße 1.txt')).toBe('a/grüße 1.txt');
+    expect(quotedPath('a\n+++ b\t"\\\u001b[2J')).toBe('"a\\n+++ b\\t\\"\\\\\\033[2J"');
   });
 });

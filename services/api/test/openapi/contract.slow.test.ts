@@ -95,6 +95,7 @@ const queries: Readonly<Record<string, string>> = {
   uploadArtifact: 'name=levels.csv',
   getWorkspaceFile: 'path=notes.md',
   search: 'q=begin',
+  getSharedDiff: `from=${'1'.repeat(40)}&to=${'2'.repeat(40)}`,
 };
 
 /** What brings about an answer that is not the usual one. */
@@ -119,6 +120,7 @@ const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
   redactArtifact: async () => ({ artifact: await secretFile() }),
   viewArtifact: async () => ({ artifact: await secretFile('secret.html') }),
   getSharedBundle: async () => ({ project: await projectWithPush() }),
+  getSharedDiff: async () => ({ project: await projectWithDiff() }),
   signOut: () => world.signIn(),
   endSession: async () => ({ session: (await world.signIn()).session }),
   createSession: async () => {
@@ -138,6 +140,34 @@ async function secretFile(name = 'secret.txt'): Promise<string> {
   const content = Buffer.from(`secret ${String(++made)}`);
   return (await publish(world.api, 'team', 'ada', { name, content })).id;
 }
+
+/** A project whose agents share a repository, two commits of which are compared, were, or could not be. */
+async function projectWithDiff(state: 'made' | 'waits' | 'none' | ErrorCode = 'made'): Promise<string> {
+  const project = `diffs-${String(++made)}`;
+  const shared = `name: ${project}\ngit: { shared: true }\ntools: { toolpacks: [shell] }`;
+  await world.api.create(contractYaml(project).replace(`name: ${project}`, shared));
+  const [from, to] = ['1'.repeat(40), '2'.repeat(40)];
+  const files = { added: 0, changed: 1, removed: 0 };
+  const commits = [{ id: to, subject: 'Measure.', author: 'Yuki', at: '2026-11-20T09:00:00.000Z' }];
+  const diff = { base: from, head: to, commits, ahead: 1, behind: 0, files, diff: '' };
+  if (state === 'none') return project;
+  await world.api.write(project, (tx) =>
+    tx.insert('git_diffs', {
+      comparison_json: JSON.stringify({ from, to, common: false }),
+      asked_at_ms: tx.nowMs,
+      ended_at_ms: state === 'waits' ? null : tx.nowMs,
+      made_json: state === 'made' ? JSON.stringify(diff) : null,
+      refused_json: ['made', 'waits'].includes(state) ? null : JSON.stringify({ code: state, message: 'It says why.' }),
+    }),
+  );
+  return project;
+}
+
+const diffOf = async (state: Parameters<typeof projectWithDiff>[0]) =>
+  world.call(operationCalled('getSharedDiff'), {
+    project: await projectWithDiff(state),
+    query: `${queries['getSharedDiff'] ?? ''}&timeout=50ms`,
+  });
 
 /** A project in which an agent has pushed; what is in its pack does not matter here. */
 async function projectWithPush(): Promise<string> {
@@ -447,6 +477,20 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     return world.call(operationCalled('getWorkspaceFile'), { project, query: 'path=notes.md&turn=1' });
   },
   'getSharedBundle git-ref-unknown': () => world.call(operationCalled('getSharedBundle')),
+  'getSharedDiff git-not-shared': () => world.call(operationCalled('getSharedDiff'), { query: 'to=main' }),
+  'getSharedDiff git-ref-unknown': async () =>
+    world.call(operationCalled('getSharedDiff'), { project: await projectWithDiff('none'), query: 'to=main' }),
+  'getSharedDiff git-commit-unknown': () => diffOf('git-commit-unknown'),
+  'getSharedDiff git-diff-pending': () => diffOf('waits'),
+  'getSharedDiff git-diff-no-worker': () => diffOf('none'),
+  'getSharedDiff git-diff-too-large': () => diffOf('git-diff-too-large'),
+  'getSharedDiff git-diff-too-slow': () => diffOf('git-diff-too-slow'),
+  'getSharedDiff git-diff-failed': () => diffOf('git-diff-failed'),
+  'getSharedDiff server-unreachable': () => {
+    const away = new SuzumioError('server-unreachable', 'The queue cannot be reached now.');
+    jest.spyOn(world.api.transport, 'fleet').mockRejectedValueOnce(away);
+    return diffOf('none');
+  },
   'restoreWorkspace agent-unknown': () =>
     world.call(operationCalled('restoreWorkspace'), { agent: 'zoe', body: { turn: 0 } }),
   'restoreWorkspace idempotency-mismatch': async () => {

@@ -1,7 +1,9 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { z } from 'zod';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
+import type { ComparisonInput } from '@suzumio/protocol/repository-diff';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/protocol/runner';
 import { errnoOf } from '../files/errno.js';
 import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
@@ -9,8 +11,8 @@ import { removeTree } from '../files/remove-tree.js';
 import type { Owner } from '../workspace/restore.js';
 
 /** What was found at the path of a turn's output. */
-export type OutputRead =
-  | { kind: 'valid'; output: RunnerTurnOutput }
+export type OutputRead<Output = RunnerTurnOutput> =
+  | { kind: 'valid'; output: Output }
   | { kind: 'missing' }
   | { kind: 'too-large'; maxBytes: number }
   | { kind: 'invalid'; why: string };
@@ -63,14 +65,19 @@ export class TurnDirectory {
   }
 
   /** Readable by the runner as any user; the parent directories are closed to other users of this host. */
-  async writeInput(input: RunnerTurnInput): Promise<void> {
+  async writeInput(input: RunnerTurnInput | ComparisonInput): Promise<void> {
     const path = join(this.path, 'input.json');
     await writeFile(path, JSON.stringify(input), { mode: 0o400 });
     await chmod(path, 0o444);
   }
 
-  /** Reads the output, which is untrusted. */
-  async readOutput(maxBytes: number): Promise<OutputRead> {
+  /** Reads a turn's output, which is untrusted. */
+  readOutput(maxBytes: number): Promise<OutputRead> {
+    return this.readOutputAs(runnerTurnOutput, maxBytes);
+  }
+
+  /** Reads an output of this shape, which is untrusted. */
+  async readOutputAs<Output>(schema: z.ZodType<Output>, maxBytes: number): Promise<OutputRead<Output>> {
     try {
       const file = await openRegularFile(join(this.path, outputName));
       try {
@@ -78,7 +85,7 @@ export class TurnDirectory {
         if (size > maxBytes) return { kind: 'too-large', maxBytes };
         // The file may still grow: only the size seen before is read.
         const { bytesRead, buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
-        return parseOutput(buffer.subarray(0, bytesRead).toString('utf8'));
+        return parseOutput(schema, buffer.subarray(0, bytesRead).toString('utf8'));
       } finally {
         await file.close();
       }
@@ -155,14 +162,14 @@ export async function clearTurnDirectories(
   }
 }
 
-function parseOutput(text: string): OutputRead {
+function parseOutput<Output>(schema: z.ZodType<Output>, text: string): OutputRead<Output> {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
     return { kind: 'invalid', why: text.trim() === '' ? 'is empty' : 'is not JSON, or was cut off' };
   }
-  const parsed = runnerTurnOutput.safeParse(json);
+  const parsed = schema.safeParse(json);
   if (parsed.success) return { kind: 'valid', output: parsed.data };
   const why = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'the value'}: ${issue.message}`).join('; ');
   return { kind: 'invalid', why: `does not fit the contract (${why.slice(0, 300)})` };

@@ -21,6 +21,14 @@ import {
 } from '@suzumio/protocol/attempts';
 import { type LiveAnswer, liveAnswer, type LiveReport } from '@suzumio/protocol/live';
 import type { WorkspaceBase } from '@suzumio/protocol/repository';
+import {
+  type ComparisonClaim,
+  type ComparisonEnd,
+  type ComparisonGranted,
+  comparisonGranted,
+  type ComparisonOutcome,
+  type RepositoryDiffJob,
+} from '@suzumio/protocol/repository-diff';
 import type { TurnJob } from '@suzumio/protocol/turn-job';
 import { HttpClient, type HttpRequest, isServersFault } from '@suzumio/protocol/http-client';
 import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
@@ -111,8 +119,46 @@ export class ToolHostClient {
     return new AttemptClient(this.#http, ref, leaseToken);
   }
 
+  /** A comparison of commits, with this worker's credential. */
+  comparison({ project, epoch, diff }: RepositoryDiffJob, claim: string): ComparisonClient {
+    return new ComparisonClient(this.#http, {
+      path: `/projects/${project}/repository-diffs/${String(diff)}`,
+      token: this.#credential,
+      shown: { epoch, claim },
+    });
+  }
+
   close(): void {
     this.#connections.close();
+  }
+}
+
+/** The ToolHost's routes of one comparison. Every call may be retried. */
+export class ComparisonClient {
+  constructor(
+    private readonly http: HttpClient<Body>,
+    private readonly at: { path: string; token: string; shown: ComparisonClaim },
+  ) {}
+
+  /** @throws HttpRefusal where another worker has it, or nobody waits for it any more */
+  claim(): Promise<ComparisonGranted> {
+    return this.http.json(comparisonGranted, { ...this.#at('claim'), json: this.at.shown });
+  }
+
+  /** A pack as a stream, whose hash is not checked. */
+  async pack(sha256: string): Promise<AsyncIterable<Uint8Array>> {
+    const { epoch, claim } = this.at.shown;
+    const route = `packs/${sha256}?epoch=${String(epoch)}&claim=${claim}`;
+    return (await this.http.open({ ...this.#at(route), method: 'GET', timeoutMs: contentTimeoutMs })).body;
+  }
+
+  async end(outcome: ComparisonOutcome): Promise<void> {
+    await this.http.send({ ...this.#at('end'), json: { ...this.at.shown, outcome } satisfies ComparisonEnd });
+  }
+
+  #at(route: string): Pick<HttpRequest<Body>, 'path' | 'token' | 'timeoutMs'> & { method: 'POST' } {
+    const { path, token } = this.at;
+    return { method: 'POST', path: `${path}/${route}`, token, timeoutMs: callTimeoutMs };
   }
 }
 

@@ -1,3 +1,4 @@
+import { repositoryDiff } from '@suzumio/protocol/repository-diff';
 import { z } from 'zod';
 
 const refUpdateView = z.object({
@@ -31,3 +32,26 @@ export const sharedPushView = z.object({
   createdAt: z.iso.datetime(),
 });
 export type SharedPushView = z.infer<typeof sharedPushView>;
+
+const diff = repositoryDiff.shape;
+
+/** Two commits of that repository, compared. */
+export const sharedDiffView = z.object({
+  from: z.string().nullable().describe('What was asked for, as a whole id; null: all that there is.'),
+  to: z.string(),
+  common: z.boolean(),
+  base: diff.base.describe(
+    'The commit that `to` was compared with; null: with nothing, because `from` was not given or both have nothing in common.',
+  ),
+  head: diff.head.describe("The commit of `to`, which may be a tag's object."),
+  commits: diff.commits.describe(
+    'Of the commits that `to` has and `from` lacks the newest 100. Their time is as their author says.',
+  ),
+  ahead: diff.ahead.describe('How many commits `to` has that `from` lacks; 10000 at most.'),
+  behind: diff.behind.describe('How many commits `from` has that `to` lacks; 10000 at most.'),
+  files: diff.files.describe('How many files differ.'),
+  diff: diff.diff.describe(
+    'What differs as a unified diff, at most 1 MB of it. Files that are no text or too long, and what is left out, are named in lines that begin with `#`.',
+  ),
+});
+export type SharedDiffView = z.infer<typeof sharedDiffView>;

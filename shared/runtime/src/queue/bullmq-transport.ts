@@ -7,6 +7,7 @@ import { projectId } from '@suzumio/protocol/ids';
 import { consumeBullMq } from './bullmq-consumer.js';
 import { createFleet } from './fleet.js';
 import { queues, turnJobPriority, type WakeJob } from './jobs.js';
+import { type RepositoryDiffJob, repositoryDiffJobId } from '@suzumio/protocol/repository-diff';
 import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
 import { createListeners } from './listeners.js';
 import { createPlaces } from './places.js';
@@ -40,6 +41,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
   const forJobs = clients.prompt(jobTimeoutMs);
   const wakes = openQueue<WakeJob>(queues.wakes.name(cell), forHints.client);
   const turns = openQueue<TurnJob>(queues.turns.name, forJobs.client);
+  const diffs = openQueue<RepositoryDiffJob>(queues.repositoryDiffs.name, forJobs.client);
   const fleet = createFleet(forJobs.client, `${prefix}:fleet`);
   const places = createPlaces(forJobs.client, { key: `${prefix}:places:${cell}`, fleet: fleet.keys });
   const hints = createListeners<EventHint>(logger);
@@ -170,6 +172,22 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     consumeTurns: ({ concurrency }, handler) =>
       own(consumeBullMq({ ...queues.turns, queue: queues.turns.name, concurrency, handler, prefix, clients, logger })),
 
+    addRepositoryDiff: (job) =>
+      command(async () => {
+        await diffs.add('repository-diff', job, { ...once, jobId: repositoryDiffJobId(job) });
+      }),
+    consumeRepositoryDiffs: (handler) =>
+      own(
+        consumeBullMq({
+          ...queues.repositoryDiffs,
+          queue: queues.repositoryDiffs.name,
+          handler,
+          prefix,
+          clients,
+          logger,
+        }),
+      ),
+
     announce: (presence) => command(() => fleet.announce(presence)),
     depart: (worker) => command(() => fleet.depart(worker)),
     fleet: () => command(() => fleet.workers()),
@@ -187,7 +205,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
 
   async function close(): Promise<void> {
     await Promise.all([...consumers].map((consumer) => consumer.close()));
-    await settledWithin(Promise.all([wakes.close(), turns.close()]), jobTimeoutMs);
+    await settledWithin(Promise.all([wakes.close(), turns.close(), diffs.close()]), jobTimeoutMs);
     await clients.close();
   }
 }

@@ -1,6 +1,7 @@
 import type { Logger } from '../observability/logger.js';
 import { createInProcessQueue } from './in-process-queue.js';
 import { presenceMs, queues } from './jobs.js';
+import { type RepositoryDiffJob, repositoryDiffJobId } from '@suzumio/protocol/repository-diff';
 import { type TurnJob, turnJobId } from '@suzumio/protocol/turn-job';
 import { createListeners } from './listeners.js';
 import { slotsWhereUnknown } from './places.js';
@@ -18,6 +19,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
   const { logger, nowMs = () => performance.now() } = options;
   const wakes = createInProcessQueue<string>({ idOf: (project) => project, whileRunning: 'wait' }, logger);
   const turns = createInProcessQueue<TurnJob>({ idOf: turnJobId, whileRunning: 'drop' }, logger);
+  const diffs = createInProcessQueue<RepositoryDiffJob>({ idOf: repositoryDiffJobId, whileRunning: 'drop' }, logger);
   const hints = createListeners<EventHint>(logger);
   const recovered = createListeners<undefined>(logger);
   const fleet = new Map<string, { presence: WorkerPresence; untilMs: number }>();
@@ -61,6 +63,13 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
     consumeTurns: ({ concurrency }, handler) => turns.consume(concurrency, handler),
 
     turnJobsAhead: (job) => Promise.resolve(turns.ahead(turnJobId(job))),
+
+    addRepositoryDiff: (job) => {
+      diffs.add(job);
+      return Promise.resolve();
+    },
+    consumeRepositoryDiffs: (handler) => diffs.consume(queues.repositoryDiffs.concurrency, handler),
+
     announce: (presence) => {
       fleet.set(presence.worker, { presence, untilMs: nowMs() + presenceMs });
       return Promise.resolve();
@@ -75,7 +84,7 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
     onRecovered: (listener) => recovered.add(listener),
     close: async () => {
       closed = true;
-      await Promise.all([wakes.close(), turns.close()]);
+      await Promise.all([wakes.close(), turns.close(), diffs.close()]);
     },
   };
 }

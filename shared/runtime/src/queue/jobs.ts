@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
+import { repositoryDiffJob } from '@suzumio/protocol/repository-diff';
 import { turnJob } from '@suzumio/protocol/turn-job';
 
 /** The payload of a wake. */
@@ -16,8 +17,8 @@ export type WakeJob = z.infer<typeof wakeJob>;
 export const turnJobPriority = 4;
 
 /**
- * The catalog of queues: each name, payload, lifetime and retry rule in one place. Neither queue retries: the sweep
- * makes up for a failed wake, and the store decides the outcome of a turn job.
+ * The catalog of queues: each name, payload, lifetime and retry rule in one place. No queue retries: the sweep
+ * makes up for a failed wake, the store decides the outcome of a turn job, and whoever waits for a comparison asks again.
  */
 export const queues = {
   /** One per cell: only its own schedulers take its wakes, for up to `concurrency` projects at a time. */
@@ -30,6 +31,14 @@ export const queues = {
   },
   /** Shared by all cells on a Redis: a worker fleet serves several. */
   turns: { name: 'turns', schema: turnJob, attempts: 1, lockDurationMs: 5_000 },
+  /** Beside turns, and shared as they are: a project has one such job at a time, and a worker takes one at a time. */
+  repositoryDiffs: {
+    name: 'repository-diffs',
+    schema: repositoryDiffJob,
+    attempts: 1,
+    lockDurationMs: 5_000,
+    concurrency: 1,
+  },
 } as const;
 
 /** How long an announcement keeps a worker alive. */

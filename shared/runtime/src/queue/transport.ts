@@ -1,3 +1,4 @@
+import type { RepositoryDiffJob } from '@suzumio/protocol/repository-diff';
 import type { TurnJob, TurnJobRef } from '@suzumio/protocol/turn-job';
 import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 
@@ -72,6 +73,11 @@ export interface Transport {
   /** Consumes turn jobs, at most `concurrency` at a time. The queue ignores the handler's outcome. */
   consumeTurns(options: { concurrency: number }, handler: (job: TurnJob) => Promise<void>): TurnConsumer;
 
+  /** Puts a comparison of commits on its queue. Rejects as `addTurnJob` does. */
+  addRepositoryDiff(job: RepositoryDiffJob): Promise<void>;
+  /** Consumes comparisons, one at a time. The queue ignores the handler's outcome. */
+  consumeRepositoryDiffs(handler: (job: RepositoryDiffJob) => Promise<void>): TurnConsumer;
+
   /** Announces a worker, for ten seconds. */
   announce(presence: WorkerPresence): Promise<void>;
   /** Withdraws a worker's announcement at once. */
@@ -87,7 +93,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** A worker's consumer of the turn queue. */
+/** A worker's consumer of a queue. */
 export interface TurnConsumer extends Consumer {
   /** Takes no more jobs; running ones continue. */
   pause(): Promise<void>;

@@ -80,6 +80,32 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
     });
   });
 
+  describe('comparisons of commits', () => {
+    test('each is in the queue once, and they are taken one at a time, beside turns', async () => {
+      await opened();
+      const job = (diff: number) => ({ cell: 'cell', project: 'newsroom', epoch: 1, diff });
+      for (const diff of [1, 2, 2, 3]) await transport.addRepositoryDiff(job(diff));
+      await transport.addTurnJob(turnJob(1));
+      const first = gate();
+      const seen: unknown[] = [];
+      const consumer = transport.consumeRepositoryDiffs(async (taken) => {
+        seen.push(taken);
+        await first.opened;
+      });
+      await eventually('the first is taken', () => seen.length === 1);
+      await settle(transport);
+      expect(seen).toEqual([job(1)]);
+      expect(await transport.waitingTurnJobs()).toBe(1);
+      await consumer.pause();
+      first.open();
+      await settle(transport);
+      expect(seen).toHaveLength(1);
+      consumer.resume();
+      await eventually('the others are taken', () => seen.length === 3);
+      expect(seen).toEqual([job(1), job(2), job(3)]);
+    });
+  });
+
   describe('turn jobs', () => {
     test('a job arrives as it was added, and lives until its handler is done', async () => {
       await opened();

@@ -444,4 +444,23 @@ CREATE TRIGGER mail_counts_messages AFTER INSERT ON messages BEGIN
 END;
 `,
   },
+  {
+    // Commits of the shared repository that were compared, and those that are being compared now. What was made stays the same
+    // for as long as its two commits do: forever.
+    version: 31,
+    sql: `
+CREATE TABLE git_diffs (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- As protocol/repository-diff.ts has it.
+  comparison_json TEXT NOT NULL UNIQUE,
+  asked_at_ms INTEGER NOT NULL,
+  -- The worker's that has taken it.
+  claim TEXT,
+  claimed_at_ms INTEGER,
+  ended_at_ms INTEGER,
+  made_json TEXT,
+  refused_json TEXT
+) STRICT;
+`,
+  },
 ];

@@ -19,6 +19,24 @@ export function agentPath(project: string, agent: string): string {
 }
 
 /**
+ * The repository that agents share; with `to`, what differs between two commits of it.
+ *
+ * @param asked.from without it, all that `to` has
+ * @param asked.common whether what is compared with is what both have in common
+ */
+export function repositoryPath(
+  project: string,
+  { from, to, common = false }: { from?: string | undefined; to?: string; common?: boolean } = {},
+): string {
+  const search = new URLSearchParams({
+    ...(from === undefined ? {} : { from }),
+    ...(to === undefined ? {} : { to }),
+    ...(common ? { common: '1' } : {}),
+  });
+  return `/p/${project}/repository${search.size === 0 ? '' : `?${search.toString()}`}`;
+}
+
+/**
  * An agent's files.
  *
  * @param asked.turn the number of the turn after which; as they are now without it

@@ -1,14 +1,18 @@
 import type { ProjectDetail, SharedPush, SharedRef } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
-import { Link } from 'wouter';
+import { lazy, Suspense, useEffect } from 'react';
+import { Link, useSearchParams } from 'wouter';
 import { api, keys, publicPath } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/markdown.js';
 import { bytes, count, some } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
-import { called, turnPath } from './places.js';
+import { called, repositoryPath, turnPath } from './places.js';
+import { RepositoryChoice } from './repository-choice.js';
+import { mainBranch, shortId, shortName } from './repository-names.js';
+
+const RepositoryDiff = lazy(() => import('./repository-diff.js'));
 
 const mostPushes = 100;
 const mostRefs = 500;
@@ -21,10 +25,26 @@ export function useSharedRefs(project: string) {
   });
 }
 
-/** That repository: where its branches are, and who has pushed what. */
+/** That repository: where its branches are, and who has pushed what; or what differs between two commits of it. */
 export function Repository({ detail }: { detail: ProjectDetail }) {
   const { id } = detail.project;
   const refs = useSharedRefs(id);
+  const [search] = useSearchParams();
+  const to = search.get('to');
+  if (to === null) return <Overview detail={detail} refs={refs} />;
+  if (refs.data === undefined) {
+    return refs.error ? <Failure error={refs.error} again={() => void refs.refetch()} /> : null;
+  }
+  const [from, common] = [search.get('from') ?? undefined, search.get('common') === '1'];
+  return (
+    <Suspense>
+      <RepositoryDiff project={id} refs={refs.data} asked={{ from, to, common }} />
+    </Suspense>
+  );
+}
+
+function Overview({ detail, refs }: { detail: ProjectDetail; refs: ReturnType<typeof useSharedRefs> }) {
+  const { id } = detail.project;
   const pushes = useQuery({
     queryKey: [...keys.project(id), 'pushes'],
     queryFn: () => api.listSharedPushes({ project: id, query: { limit: mostPushes, order: 'desc' } }),
@@ -53,6 +73,7 @@ export function Repository({ detail }: { detail: ProjectDetail }) {
       </div>
       <section aria-label="Branches and tags">
         <h2>Branches and tags</h2>
+        <RepositoryChoice project={id} refs={refs.data} />
         <ol className="lines">
           {refs.data.slice(0, mostRefs).map((ref) => (
             <li key={ref.ref}>
@@ -67,7 +88,7 @@ export function Repository({ detail }: { detail: ProjectDetail }) {
         <ol className="lines">
           {pushes.data.items.map((push) => (
             <li key={push.seq}>
-              <Push push={push} detail={detail} />
+              <Push push={push} detail={detail} hasMain={refs.data.some(({ ref }) => ref === mainBranch)} />
             </li>
           ))}
         </ol>
@@ -76,9 +97,6 @@ export function Repository({ detail }: { detail: ProjectDetail }) {
     </div>
   );
 }
-
-const shortName = (ref: string) => ref.replace(/^refs\/(?:heads|tags)\//, '');
-const shortId = (id: string) => id.slice(0, 10);
 
 function Ref({ shared: { ref, id, agent, pushedAt }, detail }: { shared: SharedRef; detail: ProjectDetail }) {
   return (
@@ -97,7 +115,7 @@ function Ref({ shared: { ref, id, agent, pushedAt }, detail }: { shared: SharedR
   );
 }
 
-function Push({ push, detail }: { push: SharedPush; detail: ProjectDetail }) {
+function Push({ push, detail, hasMain }: { push: SharedPush; detail: ProjectDetail; hasMain: boolean }) {
   const { agent, turnNumber, updates, pack, createdAt } = push;
   return (
     <p className="line workspace-change">
@@ -110,9 +128,7 @@ function Push({ push, detail }: { push: SharedPush; detail: ProjectDetail }) {
         {updates.slice(0, 20).map(({ ref, from, to }) => (
           <span key={ref} className="push-update">
             <bdi>{visible(shortName(ref))}</bdi>{' '}
-            <code>
-              {from === null ? 'new' : shortId(from)} → {to === null ? 'deleted' : shortId(to)}
-            </code>{' '}
+            <Moved project={detail.project.id} update={{ ref, from, to }} hasMain={hasMain} />{' '}
           </span>
         ))}
         {updates.length > 20 ? `and ${String(updates.length - 20)} more ` : null}
@@ -124,5 +140,31 @@ function Push({ push, detail }: { push: SharedPush; detail: ProjectDetail }) {
         <Ago at={createdAt} />
       </span>
     </p>
+  );
+}
+
+/** Where a branch was and is since; leads to what that has changed. */
+function Moved({
+  project,
+  update: { ref, from, to },
+  hasMain,
+}: {
+  project: string;
+  update: SharedPush['updates'][number];
+  hasMain: boolean;
+}) {
+  const moved = (
+    <code>
+      {from === null ? 'new' : shortId(from)} → {to === null ? 'deleted' : shortId(to)}
+    </code>
+  );
+  if (to === null) return moved;
+  // What is new is compared with where it may have begun.
+  const isBeside = from === null && hasMain && ref !== mainBranch;
+  const asked = isBeside ? { from: mainBranch, to, common: true } : { from: from ?? undefined, to };
+  return (
+    <Link href={repositoryPath(project, asked)} title={`What has changed in ${shortName(ref)}`}>
+      {moved}
+    </Link>
   );
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { once } from 'node:events';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
+import { comparePack } from '@suzumio/protocol/repository-diff';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
 import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
@@ -53,7 +54,7 @@ export class ProcessEngine implements TurnEngine {
     return Promise.resolve({
       owner: undefined,
       door: { kind: 'socket' },
-      toolpacks: [...sandboxToolpacks, sharedPack],
+      toolpacks: [...sandboxToolpacks, sharedPack, comparePack],
       announcesWrites: true,
       workspaceSeen: (directory) => directory,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
