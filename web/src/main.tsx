@@ -7,6 +7,7 @@ import './theme/parts.css';
 import './theme/files.css';
 import './theme/turns.css';
 import './theme/mail.css';
+import './theme/cost.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
