@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-async function open(path: string, { of = api, token = of.adminToken } = {}): Promise<Page> {
+async function open(path: string, { of = api, token }: { of?: TestApi; token?: string } = {}): Promise<Page> {
   const page = await browser.page(await browser.open({ viewport: desk }));
-  await page.goto((await linkFor(of, { path }, token)).url);
+  await page.goto((await linkFor(of, { path }, token ?? of.adminToken)).url);
   await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
   return page;
 }

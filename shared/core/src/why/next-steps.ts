@@ -19,7 +19,7 @@ function step<Id extends keyof Operations>(
   params: Known<InputOf<Operations[Id]>>,
   asks: readonly string[] = [],
 ): NextStep {
-  return { next, request: { operation, params: params as Record<string, unknown>, asks: [...asks] } };
+  return { next, request: { operation, params, asks: [...asks] } };
 }
 
 /** A step that nothing but a command takes. */
