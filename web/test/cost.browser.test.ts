@@ -44,7 +44,7 @@ describe('the cost of a project', () => {
     await drawing.waitFor();
     const days = page.getByRole('group', { name: 'Days as a table' });
     expect(await days.getByRole('row').allInnerTexts()).toEqual([
-      expect.stringMatching(/Day \(UTC\)\s+All\s+ada\s+ben/),
+      expect.stringMatching(/Day \(UTC\)\s+All\s+ada\s+Benny/),
       expect.stringMatching(new RegExp(`${dayOf(now)}\\s+\\$1\\.50\\s+\\$0\\.75\\s+\\$0\\.75`)),
       expect.stringMatching(new RegExp(`${dayOf(now - 3 * dayMs)}\\s+\\$0\\.50\\s+\\$0\\.25\\s+\\$0\\.25`)),
     ]);

@@ -31,9 +31,9 @@ export function SignInOver({ name }: { name: string }) {
   const entry = useMutation({
     mutationFn: (code: string) => api.createSession({ body: { code } }),
     onSuccess: async ({ session }) => {
-      // What somebody else has read is nothing for this one.
-      if (session.token === name) await queries.invalidateQueries();
-      else await queries.resetQueries();
+      // What somebody else has read and is not on show is nothing for this one.
+      if (session.token !== name) queries.removeQueries({ type: 'inactive' });
+      await queries.invalidateQueries();
     },
   });
   return (

@@ -33,7 +33,7 @@ const verbs: Readonly<Record<string, string>> = {
 };
 
 /** What somebody did, in a sentence. */
-export function verbOf({ type, subject }: Pick<Act, 'type' | 'subject'>): string {
+function verbOf({ type, subject }: Pick<Act, 'type' | 'subject'>): string {
   const verb = verbs[type] ?? type;
   return subject === null ? verb.replace(/ of$/, '') : verb;
 }

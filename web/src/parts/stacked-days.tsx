@@ -34,17 +34,21 @@ interface Props {
   /** The days that are drawn, those without calls, too. */
   first: string;
   last: string;
+  /** What an agent is called; the others are called what they are. */
+  nameOf?: ((agent: string) => string) | undefined;
   /** Where the turns are listed that were paid for so: on that day, or on all of them; of that one, or of all. */
   evidence: (of: { day?: string; name?: string; project?: string | null }) => string | undefined;
 }
 
 /** What models cost on each day of UTC, by what usage was added up by besides: drawn, and the same as a table. */
-export function StackedDays({ usage, measure, first, last, evidence }: Props) {
+export function StackedDays({ usage, measure, first, last, nameOf, evidence }: Props) {
   const { days, series, others } = stacked(usage, measure);
   const word = measure === 'cost' ? dollars : count;
   const several = new Set(series.map(({ project }) => project)).size > 1;
-  const named = ({ name, project }: Series) =>
-    visible(several && project !== null && usage.and !== 'project' ? `${project} / ${name}` : name);
+  const named = ({ name, project }: Series) => {
+    if (usage.and === 'agent' && nameOf) return visible(nameOf(name));
+    return visible(several && project !== null && usage.and === 'agent' ? `${project} / ${name}` : name);
+  };
   if (days.length === 0) return <p className="quiet">No model was asked on these days.</p>;
   return (
     <>

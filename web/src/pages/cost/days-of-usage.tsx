@@ -18,7 +18,15 @@ const measureWords: Readonly<Record<Measure, string>> = { cost: 'Cost', tokens: 
  *
  * @param project the only project; all of them without
  */
-export function DaysOfUsage({ project, seconds }: { project?: string; seconds: readonly [Second, ...Second[]] }) {
+export function DaysOfUsage({
+  project,
+  seconds,
+  nameOf,
+}: {
+  project?: string;
+  seconds: readonly [Second, ...Second[]];
+  nameOf?: (agent: string) => string;
+}) {
   const [location] = useLocation();
   const [search, setSearch] = useSearchParams();
   const second = seconds.find((one) => one === search.get('by')) ?? seconds[0];
@@ -93,7 +101,14 @@ export function DaysOfUsage({ project, seconds }: { project?: string; seconds: r
       </header>
       {usage.error ? <Failure error={usage.error} again={() => void usage.refetch()} /> : null}
       {usage.data === undefined ? null : (
-        <StackedDays usage={usage.data} measure={measure} first={first} last={last} evidence={evidence} />
+        <StackedDays
+          usage={usage.data}
+          measure={measure}
+          first={first}
+          last={last}
+          nameOf={nameOf}
+          evidence={evidence}
+        />
       )}
       <nav className="days-further" aria-label="Other days">
         <Link href={at(dayAfter(first, -1))} className="button">

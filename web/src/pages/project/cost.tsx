@@ -42,7 +42,7 @@ export function Cost({ detail: { project, agents } }: { detail: ProjectDetail })
         <p className="quiet">No model was asked yet. What turns ask of models is added up here, day by day.</p>
       ) : (
         <>
-          <DaysOfUsage project={project.id} seconds={['agent', 'model']} />
+          <DaysOfUsage project={project.id} seconds={['agent', 'model']} nameOf={(agent) => called(agent, agents)} />
           <div className="cost-tables">
             <Rows
               title="By agent"
