@@ -20,7 +20,7 @@ beforeAll(async () => {
   for (const [project, agent] of [
     ['team', 'ada'],
     ['team', 'ben'],
-    ['river', 'cat'],
+    ['river', 'ada'],
   ] as const) {
     await playTurn(api, project, agent, 'context.get', () => undefined);
     await payForCall(api, project, agent, { usd: 0.75, model: 'opus' });
@@ -81,7 +81,7 @@ test('the cost of all projects is drawn by project, and leads to each', async ()
   const days = page.getByRole('group', { name: 'Days as a table' });
   await days.getByRole('columnheader', { name: 'river' }).waitFor();
   await page.getByRole('button', { name: 'Agents' }).click();
-  await days.getByRole('columnheader', { name: 'river / cat' }).waitFor();
+  await days.getByRole('columnheader', { name: 'river / ada' }).waitFor();
   await days.getByRole('link', { name: '$0.25' }).last().click();
   await page.waitForURL(/\/p\/(team|river)\/turns\?/);
 });
