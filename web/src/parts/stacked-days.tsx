@@ -285,11 +285,11 @@ function Bar({
   );
 }
 
-/** A round amount that is not less: 1, 2 or 5 with zeros. */
+/** A round amount that is not less. */
 function roundUp(amount: number): number {
   if (amount <= 0) return 1;
   const unit = 10 ** Math.floor(Math.log10(amount));
-  return unit * ([1, 2, 5].find((times) => times * unit >= amount) ?? 10);
+  return unit * ([1, 2, 3, 4, 5, 6, 8].find((times) => times * unit >= amount) ?? 10);
 }
 
 /** An amount at the side of a drawing. */
