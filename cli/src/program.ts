@@ -5,6 +5,7 @@ import type { CliContext } from './cli-context.js';
 import type { Action, Register } from './commands/action.js';
 import { registerAgents } from './commands/agents.js';
 import { registerArtifacts } from './commands/artifacts.js';
+import { registerAudit } from './commands/audit.js';
 import { registerCompletion } from './commands/completion.js';
 import { registerConfig } from './commands/config.js';
 import { registerDelete } from './commands/delete.js';
@@ -107,7 +108,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerWorkspace, registerGit, registerRecords],
-  ['Access', registerSignIn, registerTokens],
+  ['Access', registerSignIn, registerTokens, registerAudit],
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];
 

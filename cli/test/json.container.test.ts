@@ -14,6 +14,7 @@ import { assignedTask } from '@suzumio/contract/operations/tasks';
 import { cancelAnswer } from '@suzumio/contract/operations/turns';
 import { sessionView } from '@suzumio/contract/model/session';
 import { signInLinkAnswer } from '@suzumio/contract/operations/sign-in';
+import { actView } from '@suzumio/contract/model/acts';
 import { whyAnswer } from '@suzumio/contract/model/why';
 import { workerView } from '@suzumio/contract/operations/service';
 import * as views from '@suzumio/contract/model/views';
@@ -82,6 +83,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['doctor --port 0', z.array(finding)],
   ['open newsroom --print', signInLinkAnswer],
   ['sessions list', z.array(sessionView)],
+  ['audit', z.array(actView)],
   ['agents stop busy editor', agentAnswer],
   ['agents start busy editor', agentAnswer],
   ['agents retry busy checker', retryAnswer],

@@ -1,5 +1,5 @@
 import { createClient, SuzumioError } from '@suzumio/sdk/client';
-import { QueryClient } from '@tanstack/react-query';
+import { QueryCache, QueryClient } from '@tanstack/react-query';
 
 /** The path that a proxy serves this page below, without a slash at its end. */
 export const publicPath = document.querySelector<HTMLMetaElement>('meta[name="suzumio-path"]')?.content ?? '';
@@ -8,14 +8,22 @@ export const publicPath = document.querySelector<HTMLMetaElement>('meta[name="su
 export const api = createClient({ url: `${location.origin}${publicPath}` });
 
 /** What the page has read. Old data is kept while it is read again, and shown while that fails. */
-export const queries = new QueryClient({
+export const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // The session has ended: whoever is signed in is asked anew, and the page says so.
+    onError: (error, { queryKey }) => {
+      if (!isUnauthenticated(error) || queryKey[0] === keys.session[0]) return;
+      queries.invalidateQueries({ queryKey: keys.session }).catch(() => undefined);
+    },
+  }),
   defaultOptions: {
     queries: {
       // Events say what has changed.
       staleTime: Infinity,
       gcTime: 10 * 60_000,
       refetchOnWindowFocus: false,
-      retry: (count, error) => isRetryable(error) && count < 3,
+      retry: (count, error) => isRetryable(error) && count < 2,
+      retryDelay: (count) => 500 * 2 ** count,
     },
   },
 });

@@ -1,17 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
 import { useLive } from './live/use-live.js';
+import { Boundary } from './parts/boundary.js';
 import { Failure } from './parts/failure.js';
 import { Lost } from './parts/lost.js';
+import { Slow } from './parts/slow.js';
 import { Rail } from './shell/rail.js';
+import { AllCosts } from './pages/cost/all-costs.js';
 import { Inbox } from './pages/inbox.js';
 import { Missing } from './pages/missing.js';
 import { Project } from './pages/project/project.js';
 import { Projects } from './pages/projects.js';
 import { Search } from './pages/search.js';
-import { SignIn, SignInPage } from './pages/sign-in.js';
+import { SignIn, SignInOver, SignInPage } from './pages/sign-in.js';
 import { System } from './pages/system/system.js';
 import { WhoContext } from './who.js';
 
@@ -26,14 +28,23 @@ export function App() {
 }
 
 function SignedIn() {
-  const session = useQuery({ queryKey: keys.session, queryFn: () => api.getSession() });
-  if (isUnauthenticated(session.error)) return <SignIn />;
+  const session = useQuery({
+    queryKey: keys.session,
+    queryFn: () => api.getSession(),
+    // Another tab may have signed in.
+    refetchOnWindowFocus: ({ state }) => (state.error === null ? false : 'always'),
+  });
+  const isOut = isUnauthenticated(session.error);
   if (session.data === undefined) {
-    return session.error ? <Failure error={session.error} again={() => void session.refetch()} /> : null;
+    if (isOut) return <SignIn />;
+    return session.error ? <Failure error={session.error} again={() => void session.refetch()} /> : <Slow />;
   }
   return (
     <WhoContext value={session.data}>
-      <Shell />
+      <div inert={isOut}>
+        <Shell />
+      </div>
+      {isOut ? <SignInOver name={session.data.name} /> : null}
     </WhoContext>
   );
 }
@@ -41,6 +52,7 @@ function SignedIn() {
 function Shell() {
   const live = useLive();
   useSearchKey();
+  const [place] = useLocation();
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -48,16 +60,19 @@ function Shell() {
       </a>
       <Rail live={live} />
       <main id="content" className="content" tabIndex={-1}>
-        {live.state === 'lost' ? <Lost since={live.since} /> : null}
-        <Switch>
-          <Route path="/" component={Inbox} />
-          <Route path="/inbox/:item?" component={Inbox} />
-          <Route path="/projects" component={Projects} />
-          <Route path="/p/:project/*?" component={Project} />
-          <Route path="/search" component={Search} />
-          <Route path="/system" component={System} />
-          <Route component={Missing} />
-        </Switch>
+        {live.state === 'lost' ? <Lost since={live.since} /> : <Slow />}
+        <Boundary place={place}>
+          <Switch>
+            <Route path="/" component={Inbox} />
+            <Route path="/inbox/:item?" component={Inbox} />
+            <Route path="/projects" component={Projects} />
+            <Route path="/p/:project/*?" component={Project} />
+            <Route path="/search" component={Search} />
+            <Route path="/cost" component={AllCosts} />
+            <Route path="/system" component={System} />
+            <Route component={Missing} />
+          </Switch>
+        </Boundary>
       </main>
     </div>
   );

@@ -90,6 +90,12 @@ export function price(text: string): { input: number; output: number } {
 
 export const parsePort = wholeNumber(0, 65_535);
 
+/** Reads a day. */
+export function day(text: string): string {
+  if (momentOf(text) !== undefined && text.length === 10) return text;
+  throw new InvalidArgumentError('It is a day of UTC, such as 2026-11-21.');
+}
+
 /** Reads one more `key=value`. */
 export function gatherLabels(word: string, before: Labels = {}): Labels {
   const parsed = labelWord

@@ -8,7 +8,7 @@ import { renderConversation } from '../render/conversation.js';
 import { renderTurn } from '../render/turn.js';
 import { sayHint, sayJson, say, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { wholeNumber } from './arguments.js';
+import { day, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
 import { tell } from './tell.js';
@@ -24,7 +24,9 @@ export const registerTurns: Register = (program, action) => {
           .command('turns <project>')
           .description('list turns, or show one')
           .option('--agent <agent>', 'only those of one agent')
-          .addOption(new Option('--status <status>', 'only those that are so').choices(turnStatuses)),
+          .addOption(new Option('--status <status>', 'only those that are so').choices(turnStatuses))
+          .option('--asked-on <day>', 'only those whose calls of models ended on this day of UTC', day)
+          .option('--model <model>', 'only those that called this model'),
       ),
     ),
     ['turns newsroom', 'the newest, and how they ended'],
@@ -80,11 +82,13 @@ export const registerTurns: Register = (program, action) => {
 interface TurnsOptions extends OrderOptions, TimeOptions {
   agent?: string;
   status?: TurnStatus;
+  askedOn?: string;
+  model?: string;
 }
 
 async function list(session: Session, project: string, options: TurnsOptions): Promise<undefined> {
-  const { agent, status } = options;
-  const filters = { ...timesOf(session, options), agent, status };
+  const { agent, status, askedOn, model } = options;
+  const filters = { ...timesOf(session, options), agent, status, askedOn, model };
   const api = await findReads(session);
   const listing = { project, of: 'turns', filters, toTable: turnTable };
   const last = await sayList(session, options, listing, (page) =>

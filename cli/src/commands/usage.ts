@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type UsageGroup, usageGroups } from '@suzumio/contract/model/usage';
+import { usageGroups, usagePairs } from '@suzumio/contract/model/usage';
 import type { BudgetView } from '@suzumio/contract/model/budget';
 import { bytesInWords, type StoredView } from '@suzumio/contract/model/storage';
 import { visibleLines } from '@suzumio/core/prompt/body';
@@ -20,11 +20,16 @@ export const registerUsage: Register = (program, action) => {
     program
       .command('usage [project]')
       .description('say what calls of models came to: tokens and dollars')
-      .addOption(new Option('--by <what>', 'what to add it up by').choices(usageGroups).default('project'))
+      .addOption(
+        new Option('--by <what>', 'what to add it up by, or two things at once')
+          .choices([...usageGroups, ...usagePairs])
+          .default('project'),
+      )
       .option('--from <day>', 'calls from this day of UTC on, or from this moment', moment)
       .option('--to <day>', 'calls before this day of UTC, or before this moment', moment),
     ['usage', 'a line for each project'],
     ['usage newsroom --by agent'],
+    ['usage newsroom --by day,model', 'what each model cost on each day'],
     ['usage --by day --from 2026-11-01'],
   ).action(action(usage));
   examples(
@@ -45,7 +50,7 @@ export const registerUsage: Register = (program, action) => {
 };
 
 interface UsageOptions {
-  by: UsageGroup;
+  by: (typeof usageGroups | typeof usagePairs)[number];
   from?: number;
   to?: number;
 }
@@ -56,9 +61,9 @@ async function usage(session: Session, project: string | undefined, options: Usa
     await findReads(session)
   ).getUsage({ query: { by, project, from: isoTime(from), to: isoTime(to) } });
   sayJson(session, answer);
-  const { items, more, total, today } = answer;
+  const { items, more, today } = answer;
   if (items.length === 0) say(session, 'No model has been asked.');
-  else say(session, ...usageTable(by, items, total, session));
+  else say(session, ...usageTable(answer, session));
   if (more > 0) say(session, `${more} more are added up in the total.`);
   if (today?.budgetUsd != null && today.leftUsd !== null) {
     const held = today.heldUsd === 0 ? '' : `, ${dollars(today.heldUsd)} held back by calls that run`;

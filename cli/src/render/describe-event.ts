@@ -3,7 +3,7 @@ import { ownTokens } from '@suzumio/contract/model/access-token';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import { fileCounts } from '@suzumio/contract/model/workspace';
 import { oneLine } from '@suzumio/core/prompt/body';
-import { afterFailure } from '@suzumio/core/why/after-failure';
+import { stepAfterEvent } from '@suzumio/core/why/what-helps';
 import { changedFiles, count, cut, duration, shortHash, size } from './format.js';
 import { movedRefs } from './shared-tables.js';
 
@@ -113,7 +113,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         who,
         what: turn('failed', `${sentence(data.text('message') || data.text('code'))}; mail kept`),
         tone: 'bad',
-        next: [afterFailure(project, who, data.text('code'))],
+        next: [stepAfterEvent(project, who, data.text('code')).next],
       };
     case 'turn.cancelled':
       return { who, what: turn('cancelled', data.text('reason')), tone: 'quiet' };

@@ -3,7 +3,7 @@ import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import { afterFailure } from '@suzumio/core/why/after-failure';
+import { isRetriedAtOnce, stepAfterEvent } from '@suzumio/core/why/what-helps';
 import { attemptOf } from '@suzumio/core/why/words';
 import { paint } from './colors.js';
 import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
@@ -180,9 +180,13 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       const [one, ...others] = failed;
       if (one)
         return [
-          `why ${id} ${one.id}`,
-          others.length === 0 ? afterFailure(id, one.id, one.failure?.code) : `retry ${id} --failed`,
-          ...why,
+          ...new Set([
+            `why ${id} ${one.id}`,
+            others.length > 0 && failed.every(({ failure }) => isRetriedAtOnce(failure?.code))
+              ? `retry ${id} --failed`
+              : stepAfterEvent(id, one.id, one.failure?.code).next,
+            ...why,
+          ]),
         ];
       const tried = agents.find(({ activeTurn }) => activeTurn?.status === 'queued' && activeTurn.failure !== null);
       if (tried) return [`why ${id} ${tried.id}`, `watch ${id}`];

@@ -1,22 +1,26 @@
 import type { BudgetView } from '@suzumio/contract/model/budget';
-import type { UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
+import type { UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
 import { cost, dollars } from './format.js';
 import { type Cell, table } from './table.js';
 
 /** What was used, a line for each, and the sum of all below where there are several. */
-export function usageTable(
-  by: UsageGroup,
-  rows: readonly UsageRow[],
-  total: UsageFigures,
-  { context }: Session,
-): string[] {
-  const several = by === 'agent' && new Set(rows.map(({ project }) => project)).size > 1;
-  const name = ({ project, key }: UsageRow) => oneLine(several ? `${project ?? ''} ${key}` : key);
+export function usageTable({ by, and, items, total }: UsageAnswer, { context }: Session): string[] {
+  const several = new Set(items.map(({ project }) => project)).size > 1;
+  const name = (group: UsageGroup, { project }: UsageRow, text: string) =>
+    oneLine(group === 'agent' && several ? `${project ?? ''} ${text}` : text);
+  const names = (row: UsageRow) => [
+    name(by, row, row.key),
+    ...(and === undefined ? [] : [row.and == null ? 'others' : name(and, row, row.and)]),
+  ];
+  const headings = [by, ...(and === undefined ? [] : [and])].map((group) => group.toUpperCase());
   return table(
-    [by.toUpperCase(), 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST', 'ESTIMATED'],
-    [...rows.map((row) => [name(row), ...figures(row)]), ...(rows.length > 1 ? [['total', ...figures(total)]] : [])],
+    [...headings, 'CALLS', 'TOKENS IN', 'TOKENS OUT', 'COST', 'ESTIMATED'],
+    [
+      ...items.map((row) => [...names(row), ...figures(row)]),
+      ...(items.length > 1 ? [[...headings.map((_, at) => (at === 0 ? 'total' : '')), ...figures(total)]] : []),
+    ],
     context.out,
   );
 }

@@ -1,4 +1,4 @@
-import { agentVariables, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { agentVariables, withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { configDefaults } from '@suzumio/core/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
@@ -195,7 +195,7 @@ async function createThere(session: Session, api: ApiClient, source: ProjectSour
     async () =>
       startsFromProfiles(source)
         ? []
-        : changedFields(await api.getResolvedConfig({ project: config.name }), withoutEnvValues(config)),
+        : changedFields(await api.getResolvedConfig({ project: config.name }), withoutSecretValues(config)),
   );
   if (!made && agentVariables(config).length > 0) {
     say(

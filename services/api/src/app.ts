@@ -11,6 +11,7 @@ import { allowOrigins } from './cors.js';
 import { keepDiskReserve } from './disk-reserve.js';
 import type { EventHub } from './events/event-hub.js';
 import { OpenAccess } from './open-access.js';
+import { actRuns } from './operations/acts.js';
 import { agentRuns } from './operations/agents.js';
 import { artifactRuns } from './operations/artifacts.js';
 import { cellEventRuns, eventRuns, streamWhereAccepted } from './operations/events.js';
@@ -78,6 +79,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...profileRuns,
     ...teamRuns,
     ...tokenRuns,
+    ...actRuns,
     ...signInRuns({ open, publicUrl, failures }),
     ...serviceRuns({ open, publicUrl }),
   };

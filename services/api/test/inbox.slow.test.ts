@@ -48,7 +48,8 @@ describe('the inbox', () => {
         code: 'non-zero-exit',
         turnNumber: 1,
         at: '2026-11-22T12:02:00.000Z',
-        next: 'why river ben',
+        next: 'agents retry river ben',
+        request: { operation: 'retryAgent', params: { project: 'river', agent: 'ben' }, asks: [] },
       }),
       expect.objectContaining({
         kind: 'pause',

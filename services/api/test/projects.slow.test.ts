@@ -40,6 +40,30 @@ describe('making a project', () => {
     });
   });
 
+  test('shows values of variables and headers to nobody', async () => {
+    await api.create(`
+name: keys
+task: Think.
+backend:
+  runner:
+    mode: ai
+    model: only
+    models:
+      providers: { one: { type: openai-compatible, baseURL: "http://127.0.0.1:9/v1", headers: { X-Team: squirrel-17 } } }
+      presets: { only: { provider: one, model: m } }
+agents:
+  ada: { role: thinker, prompt: Think., env: { DB_DSN: squirrel-18 } }
+`);
+    const { text, json } = await api.get('/api/projects/keys/config/resolved');
+    expect(text).not.toContain('squirrel');
+    const { backend, agents } = projectConfig.parse(json);
+    expect(backend.runner.models?.providers['one']?.headers).toEqual({ 'X-Team': '(hidden)' });
+    expect(agents['ada']?.env).toEqual({ DB_DSN: '(hidden)' });
+    await api.store('keys', ({ config }) => {
+      expect(config.backend.runner.models?.providers['one']?.headers).toEqual({ 'X-Team': 'squirrel-17' });
+    });
+  });
+
   test('sends the first mail and starts it, all in one', async () => {
     const message = { recipient: 'Benny', body: 'Begin.', priority: 'P0' };
     const answer = await api.post('/api/projects', { file: named('begun'), start: true, message });

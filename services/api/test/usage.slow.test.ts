@@ -5,7 +5,7 @@ import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { usageSlices } from '@suzumio/store/models/model-usage';
 import { noon, teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
-import { beginTurn } from './support/play.js';
+import { beginTurn, payForCall } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
 let api: TestApi;
@@ -16,35 +16,10 @@ afterEach(() => api.close());
 
 const named = (name: string) => teamYaml.replace('name: team', `name: ${name}`);
 
-/** An agent's call of a model, as a ToolHost leaves it. */
+/** A turn that has asked a model, and still runs. */
 async function asked(project: string, agent: string, usd: number): Promise<void> {
   await beginTurn(api, project, agent);
-  await api.write(project, (tx) => {
-    const turn = tx.get<{ id: string }>('SELECT active_turn_id AS id FROM agents WHERE id = :agent', { agent })?.id;
-    tx.insert('model_calls', {
-      id: tx.newId('call'),
-      turn_id: turn ?? '',
-      agent_id: agent,
-      attempt: 1,
-      step: '0',
-      status: 'answered',
-      request_hash: 'h',
-      asked_preset: 'only',
-      purpose: 'turn',
-      owner: 'o',
-      until_ms: 0,
-      held_tokens: 0,
-      held_nano_usd: 0,
-      preset: 'only',
-      provider: 'one',
-      model: 'm',
-      input_tokens: 10,
-      output_tokens: 5,
-      nano_usd: usd * 1e9,
-      started_at_ms: tx.nowMs,
-      ended_at_ms: tx.nowMs,
-    });
-  });
+  await payForCall(api, project, agent, { usd });
 }
 
 const usage = async (query: string, token?: string) =>
@@ -91,7 +66,7 @@ describe('usage', () => {
       );
     });
     await api.store('north', ({ reader }) => {
-      expect([...usageSlices(reader, 'agent', {})].map((part) => part[0]?.calls)).toEqual([10_000, 10_000, 5_001]);
+      expect([...usageSlices(reader, ['agent'], {})].map((part) => part[0]?.calls)).toEqual([10_000, 10_000, 5_001]);
     });
     expect(await usage('?project=north')).toMatchObject({
       total: { calls: 25_001, inputTokens: 25_010, costUsd: 0.5 },
@@ -115,6 +90,47 @@ describe('usage', () => {
     expect(await usage('', token)).toMatchObject({ items: [{ key: 'south' }], total: { calls: 1 }, today: null });
     const other = await api.get('/api/usage?project=north', { token });
     expect(refusal(other)).toMatchObject({ code: 'forbidden' });
+  });
+
+  test('is that of days and agents at once, others added up, and whole', async () => {
+    for (let n = 0; n < 30; n += 1) {
+      const yesterday = { endedAtMs: noon - 86_400_000, model: `m-${String(n)}` };
+      await payForCall(api, 'north', 'ada', { usd: (n + 1) / 1_000, ...yesterday });
+    }
+    const byAgent = await usage('?by=day,agent');
+    expect(byAgent).toMatchObject({ by: 'day', and: 'agent', more: 0, total: { calls: 32 } });
+    expect(byAgent.items.map(({ project, key, and, calls }) => [project, key, and, calls])).toEqual([
+      ['north', '2026-11-21', 'ada', 30],
+      ['south', '2026-11-22', 'ada', 1],
+      ['north', '2026-11-22', 'ada', 1],
+    ]);
+    const byModel = await usage('?by=day,model&project=north');
+    expect(byModel.items.map(({ and }) => and)).toEqual([
+      ...Array.from({ length: 19 }, (_, at) => `m-${String(29 - at)}`),
+      null,
+      'm',
+    ]);
+    const [others, own] = byModel.items.slice(-2);
+    expect(others).toMatchObject({ key: '2026-11-21', calls: 11 });
+    expect(others?.costUsd).toBeCloseTo(0.066, 9);
+    expect(own).toMatchObject({ key: '2026-11-22', calls: 1, costUsd: 0.5 });
+    expect(byModel.items.reduce((sum, { costUsd }) => sum + costUsd, 0)).toBeCloseTo(byModel.total.costUsd, 9);
+    for (const by of ['agent,day', 'day,day', 'day,agent,model', 'week', 'day,', '']) {
+      expect(refusal(await api.get(`/api/usage?by=${by}`))).toMatchObject({ code: 'invalid-request' });
+    }
+  });
+
+  test('leads to the turns that asked on a day, and a model', async () => {
+    const turns = async (query: string) =>
+      ((await api.get(`/api/projects/north/turns?${query}`)).json as { items: { agent: string }[] }).items.length;
+    expect(await turns('askedOn=2026-11-22')).toBe(1);
+    expect(await turns('askedOn=2026-11-22&model=m')).toBe(1);
+    expect(await turns('askedOn=2026-11-22&model=other')).toBe(0);
+    expect(await turns('askedOn=2026-11-21')).toBe(0);
+    await payForCall(api, 'north', 'ada', { usd: 1, model: 'late', endedAtMs: noon - 86_400_000 });
+    expect(await turns('askedOn=2026-11-21&model=late')).toBe(1);
+    expect(await turns('askedOn=2026-11-22&model=late')).toBe(0);
+    expect(await turns('model=m&agent=ben')).toBe(0);
   });
 
   test('is that of some days', async () => {

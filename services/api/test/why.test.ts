@@ -53,8 +53,14 @@ test('the answer names the agent, its state and its mail, and every reason with 
         code: 'agent-failed',
         sentence: 'It failed in turn 1, attempt 1: non-zero-exit: The runner ended with exit code 3.',
         next: 'agents retry team ada',
+        request: { operation: 'retryAgent', params: { project: 'team', agent: 'ada' }, asks: [] },
       },
-      { code: 'worker-missing', sentence: 'No worker is connected: turns wait for one.', next: 'doctor' },
+      {
+        code: 'worker-missing',
+        sentence: 'No worker is connected: turns wait for one.',
+        next: 'doctor',
+        request: null,
+      },
     ],
   });
 });

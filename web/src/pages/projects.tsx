@@ -21,6 +21,9 @@ export function Projects() {
       <header className="head">
         <h1>Projects</h1>
         <span className="head-note">{projects.data?.length ?? ''}</span>
+        <Link href="/cost" className="button head-act">
+          What they cost
+        </Link>
       </header>
       {projects.error && projects.data === undefined ? (
         <Failure error={projects.error} again={() => void projects.refetch()} />

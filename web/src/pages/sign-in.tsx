@@ -26,6 +26,30 @@ export function SignInPage() {
   return <SignIn problem={entry.error ? wordsOf(entry.error) : undefined} enter={mutate} />;
 }
 
+/** Signs in anew over the page, which stays as it was, with all that is written in it. */
+export function SignInOver({ name }: { name: string }) {
+  const entry = useMutation({
+    mutationFn: (code: string) => api.createSession({ body: { code } }),
+    onSuccess: async ({ session }) => {
+      // What somebody else has read and is not on show is nothing for this one.
+      if (session.token !== name) queries.removeQueries({ type: 'inactive' });
+      await queries.invalidateQueries();
+    },
+  });
+  return (
+    <div className="sign-in-over" role="dialog" aria-modal aria-label="Sign in" tabIndex={-1} ref={takeFocus}>
+      <SignIn
+        problem={entry.error ? wordsOf(entry.error) : `You are signed out: the session of ${name} has ended.`}
+        enter={entry.mutate}
+      />
+    </div>
+  );
+}
+
+function takeFocus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
 /** The page that a link leads to: one of this server. */
 function wantedPage(): string {
   const path = new URLSearchParams(location.search).get('to') ?? '/';

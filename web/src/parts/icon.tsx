@@ -5,6 +5,7 @@ const paths = {
   search: 'M7 2.5a4.5 4.5 0 1 1 0 9 4.5 4.5 0 0 1 0-9Zm3.4 7.9 3.35 3.35',
   copy: 'M5.5 5.5h8v8h-8Zm-3 5v-8h8',
   file: 'M3.5 1.5h6L13 5v9.5H3.5ZM6 8h4.5M6 11h4.5',
+  close: 'm4 4 8 8m0-8-8 8',
   person: 'M8 2.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6ZM2.8 14c.3-3.2 2.3-4.6 5.2-4.6s4.9 1.4 5.2 4.6Z',
 } as const;
 export type IconName = keyof typeof paths;

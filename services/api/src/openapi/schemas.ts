@@ -13,7 +13,10 @@ import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
 import * as shared from '@suzumio/contract/model/shared-repository';
 import * as workspace from '@suzumio/contract/model/workspace';
+import { actView } from '@suzumio/contract/model/acts';
+import { nextRequest } from '@suzumio/contract/model/next-request';
 import { whyAnswer, whyReason } from '@suzumio/contract/model/why';
+import * as acts from '@suzumio/contract/operations/acts';
 import * as agents from '@suzumio/contract/operations/agents';
 import * as artifacts from '@suzumio/contract/operations/artifacts';
 import * as cellEvents from '@suzumio/contract/operations/cell-events';
@@ -87,6 +90,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   AgentList: agents.agentListAnswer,
   Why: whyAnswer,
   WhyReason: whyReason,
+  NextRequest: nextRequest,
   WaitAnswer: events.waitAnswer,
   RequestedChanges: projects.requestChangesAnswer,
   RetriedTurn: agents.retryAnswer,
@@ -178,6 +182,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ThreadList: messages.threadListAnswer,
   AuditEntry: auditEntry,
   Audit: tokens.auditAnswer,
+  Act: actView,
+  ActList: acts.actListAnswer,
   Profile: profileView,
   ProfileSummary: profileSummary,
   ProfileAnswer: profiles.profileAnswer,

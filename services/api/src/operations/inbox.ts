@@ -3,6 +3,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { budgetShareTold, type InboxItem, type InboxKind } from '@suzumio/contract/model/inbox';
 import type { inbox } from '@suzumio/contract/operations/inbox';
 import type { DayBudget } from '@suzumio/core/budgets/day-budget';
+import { nextSteps } from '@suzumio/core/why/next-steps';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { projectId } from '@suzumio/protocol/ids';
 import {
@@ -199,7 +200,7 @@ function dayEntry({ day, limitNanoUsd, spentNanoUsd }: DayBudget): InboxEntry {
     limit: 'usd',
     max,
     used,
-    next: 'usage --by day',
+    ...nextSteps.usageByDay(),
   };
 }
 

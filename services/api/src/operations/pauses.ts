@@ -33,12 +33,14 @@ export const pauseRuns: Runs<typeof pauses> = {
 
   async pauseCell({ context: { cell, logger }, actor, body: { reason }, key }) {
     const paused = await cell.catalog.pause.begin(actor, reason, key);
+    await cell.catalog.audit.note('cell.paused', { actor });
     logger.warn({ actor, reason }, 'the whole cell is paused');
     return { paused };
   },
 
   async resumeCell({ context: { cell, logger, transport }, actor, key }) {
     await cell.catalog.pause.end(key);
+    await cell.catalog.audit.note('cell.resumed', { actor });
     logger.info({ actor }, 'the whole cell is resumed');
     for (const project of cell.catalog.projects.unsettled()) transport.wake(project);
     return { paused: null };

@@ -1,6 +1,7 @@
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { projects } from '@suzumio/contract/operations/projects';
 import { parse } from '@suzumio/runtime/http/validate';
+import { withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { labelProject } from '@suzumio/store/projects/label-project';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
@@ -58,11 +59,12 @@ export const projectRuns: Runs<typeof projects> = {
       },
     });
     await orUnknown(context, project, deletion);
+    await cell.catalog.audit.note('project.deleted', { actor, project });
     logger.info({ project, actor }, 'a project was deleted');
     return { id: project };
   },
 
-  getResolvedConfig: (call) => call.withProject(({ config }) => config),
+  getResolvedConfig: (call) => call.withProject(({ config }) => withoutSecretValues(config)),
 
   startProject: (call) =>
     transition(call, 'running', (tx) => {

@@ -3,7 +3,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { usage } from '@suzumio/contract/operations/usage';
 import { listBudgets } from '@suzumio/store/budgets/read-budgets';
 import { listSummaries } from '@suzumio/store/turns/list-model-calls';
-import { dayView, usageSlices, UsageSum } from '@suzumio/store/models/model-usage';
+import { dayView, type UsageBy, usageSlices, UsageSum } from '@suzumio/store/models/model-usage';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import { changeBudget } from '@suzumio/store/budgets/change-budget';
@@ -14,19 +14,19 @@ export const usageRuns: Runs<typeof usage> = {
   async getUsage({ context, response, identity, query: { by, project, from, to } }) {
     const { cell, budgetUsdPerDay } = context;
     const own = identity.project ?? undefined;
-    const sum = new UsageSum(by);
     const stored = new StoredSum(cell.storage);
-    const add = (id: string) =>
-      withProject(context, response, id, async ({ reader }) => {
-        for (const part of usageSlices(reader, by, { fromMs: from, toMs: to })) {
-          sum.add(id, part);
-          await turnOfOthers();
-        }
-        stored.add(reader);
-      });
     const only = project ?? own;
-    if (only !== undefined) await add(only);
-    else {
+    /** Adds up what `sum` is by in all projects that are meant. */
+    const addTo = async (sum: UsageSum, by: UsageBy, withStored: boolean) => {
+      const add = (id: string) =>
+        withProject(context, response, id, async ({ reader }) => {
+          for (const part of usageSlices(reader, by, { fromMs: from, toMs: to })) {
+            sum.add(id, part);
+            await turnOfOthers();
+          }
+          if (withStored) stored.add(reader);
+        });
+      if (only !== undefined) return add(only);
       for (const { id } of cell.catalog.projects.all()) {
         // The client has disconnected.
         if (response.closed) break;
@@ -38,7 +38,13 @@ export const usageRuns: Runs<typeof usage> = {
           if (!isSuzumioError(error, 'project-unknown') && !isBrokenProject(error)) throw error;
         }
       }
-    }
+    };
+    const second = by.slice(1);
+    // What is named is known before it is added up, so that no more is held than what the answer has.
+    const seconds = second.length === 0 ? undefined : new UsageSum(second);
+    if (seconds) await addTo(seconds, second, false);
+    const sum = new UsageSum(by, seconds?.mostExpensive());
+    await addTo(sum, by, true);
     const today = own === undefined ? dayView(cell.catalog.spending.today(), budgetUsdPerDay) : null;
     const disk = own === undefined ? cell.disk : undefined;
     return sum.answer(today, stored.view(only !== undefined, disk));

@@ -217,3 +217,40 @@ export async function publishDirectory(
   );
   return id;
 }
+
+/** A call of a model that an agent's newest turn has made, as a ToolHost leaves it. */
+export async function payForCall(
+  api: TestApi,
+  project: string,
+  agent: string,
+  paid: { usd: number; model?: string; inputTokens?: number; outputTokens?: number; endedAtMs?: number },
+): Promise<void> {
+  await api.write(project, (tx) => {
+    const turn = tx.get<{ id: string }>('SELECT id FROM turns WHERE agent_id = :agent ORDER BY number DESC LIMIT 1', {
+      agent,
+    });
+    tx.insert('model_calls', {
+      id: tx.newId('call'),
+      turn_id: turn?.id ?? '',
+      agent_id: agent,
+      attempt: 1,
+      step: '0',
+      status: 'answered',
+      request_hash: 'h',
+      asked_preset: 'only',
+      purpose: 'turn',
+      owner: 'o',
+      until_ms: 0,
+      held_tokens: 0,
+      held_nano_usd: 0,
+      preset: 'only',
+      provider: 'one',
+      model: paid.model ?? 'm',
+      input_tokens: paid.inputTokens ?? 10,
+      output_tokens: paid.outputTokens ?? 5,
+      nano_usd: Math.round(paid.usd * 1e9),
+      started_at_ms: paid.endedAtMs ?? tx.nowMs,
+      ended_at_ms: paid.endedAtMs ?? tx.nowMs,
+    });
+  });
+}

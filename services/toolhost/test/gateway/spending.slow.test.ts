@@ -242,7 +242,9 @@ describe('a call that ends half way', () => {
       heldNanoUsd: 0,
     });
     await bench.testing.store(project, ({ reader }) => {
-      expect([...usageSlices(reader, 'model', {})].flat()).toMatchObject([{ key: 'quick-1', calls: 1, output: 1_000 }]);
+      expect([...usageSlices(reader, ['model'], {})].flat()).toMatchObject([
+        { key: 'quick-1', calls: 1, output: 1_000 },
+      ]);
     });
   });
 

@@ -3,6 +3,7 @@ import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
 import { budgetChange } from './budget.js';
+import { nextRequest } from './next-request.js';
 import { pause } from './pause.js';
 
 const time = z.iso.datetime();
@@ -12,12 +13,15 @@ const every = {
   read: z.boolean().describe('Whether the holder of the token has marked it as read.'),
 };
 const ofProject = { ...every, project: z.string(), at: time };
-const next = z.string().describe('The command that goes on from here, without the program.');
+const next = {
+  next: z.string().describe('The command that goes on from here, without the program.'),
+  request: nextRequest.nullable().describe('The same as a request; null where there is no such operation.'),
+};
 
 /** Something that waits for a person, or that an agent told one. */
 export const inboxItem = z
   .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('report'), ...ofProject, version: z.int(), next }),
+    z.object({ kind: z.literal('report'), ...ofProject, version: z.int(), ...next }),
     z.object({
       kind: z.literal('failure'),
       ...ofProject,
@@ -25,7 +29,7 @@ export const inboxItem = z
       code: failureCode,
       message: z.string(),
       turnNumber: z.int(),
-      next,
+      ...next,
     }),
     z.object({
       kind: z.literal('pause'),
@@ -33,7 +37,7 @@ export const inboxItem = z
       project: z.string().nullable().describe('Null where every project is paused.'),
       agent: z.string().nullable().describe('Null where its whole project is paused.'),
       pause,
-      next,
+      ...next,
     }),
     z.object({
       kind: z.literal('budget'),
@@ -43,7 +47,7 @@ export const inboxItem = z
       limit: z.enum(['tokens', 'usd', 'turns']),
       max: z.number(),
       used: z.number().describe('What is used of it, more than four fifths; reservations of running calls included.'),
-      next,
+      ...next,
     }),
     z.object({
       kind: z.literal('message'),
@@ -57,7 +61,7 @@ export const inboxItem = z
         threadId: z.string(),
         excerpt: z.string().describe('The beginning of its text.'),
       }),
-      next,
+      ...next,
     }),
   ])
   .describe('What waits for a person (a report, a failure, a pause, a budget), or what an agent sent to `user`.');

@@ -5,6 +5,17 @@ import { storedView } from './storage.js';
 export const usageGroups = ['project', 'agent', 'model', 'day'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
 
+/** Two of them at once: the second within each of the first. */
+export const usagePairs = [
+  'day,project',
+  'day,agent',
+  'day,model',
+  'agent,model',
+] as const satisfies readonly `${UsageGroup},${UsageGroup}`[];
+
+/** Of a second thing that usage is grouped by, the most expensive are named; the others of each group are added up. */
+export const mostNamed = 20;
+
 /** The usage of model calls. */
 export const usageFigures = z.object({
   calls: z.int().describe('Calls that were answered.'),
@@ -20,6 +31,9 @@ export type UsageFigures = z.infer<typeof usageFigures>;
 export const usageRow = usageFigures.extend({
   project: z.string().nullable().describe('The project that it is of; null where several are added up.'),
   key: z.string().describe('The project, the agent, the model or the day (of UTC).'),
+  and: z
+    .exactOptional(z.string().nullable())
+    .describe('The same of what `and` of the answer says; null where the others of this `key` are added up.'),
 });
 export type UsageRow = z.infer<typeof usageRow>;
 
@@ -35,7 +49,12 @@ export type DaySpendingView = z.infer<typeof daySpending>;
 
 export const usageAnswer = z.object({
   by: z.enum(usageGroups),
-  items: z.array(usageRow).describe('The most expensive first, days in their order; a thousand at the most.'),
+  and: z.exactOptional(z.enum(usageGroups)).describe('What calls are added up by besides, where two were asked for.'),
+  items: z
+    .array(usageRow)
+    .describe(
+      'The most expensive first, days in their order; a thousand at the most, days and others whole. With `and`, rows of one `key` follow each other.',
+    ),
   more: z.int().describe('How many more there are.'),
   total: usageFigures,
   today: daySpending.nullable().describe('Null for a token that is for one project.'),

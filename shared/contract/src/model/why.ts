@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
+import { nextRequest } from './next-request.js';
 import { agentStates } from './states.js';
 
 /** Why an agent does what it does, or does nothing. */
@@ -45,6 +46,7 @@ export const whyReason = z.object({
   code: z.enum(whyCodes),
   sentence: z.string().describe('What it is, for a person.'),
   next: z.string().nullable().describe('The command of `suzumio` that comes next, without its name.'),
+  request: nextRequest.nullable().describe('The same as a request; null where there is no such operation.'),
 });
 export type WhyReason = z.infer<typeof whyReason>;
 

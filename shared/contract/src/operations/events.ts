@@ -13,6 +13,11 @@ export const eventsQuery = request({
   ...timeRange,
   types,
   agent: z.string().optional().describe('Only those about this agent.'),
+  actor: z
+    .string()
+    .max(200)
+    .optional()
+    .describe("Only those that this one brought about: an agent, a token's name, `user` or `system`."),
 });
 
 const notAnEvent = 'expected the id of an event, such as 1-42';

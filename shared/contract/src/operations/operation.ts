@@ -60,7 +60,7 @@ export const groups = {
   Events: "A project's timeline: as a list, as a stream, or waited for.",
   Usage: 'What models cost and what is stored, the budgets, and the pauses that keep turns from starting.',
   Profiles: 'Identities that outlive projects, and the teams that they belong to.',
-  Access: 'Tokens, and what was refused to them.',
+  Access: 'Tokens, what was done with them, and what was refused to them.',
   Service: 'The server itself: its workers, its health, and this description.',
 } as const;
 type Group = keyof typeof groups;

@@ -1,3 +1,4 @@
+import { acts } from './acts.js';
 import { agents } from './agents.js';
 import { artifacts } from './artifacts.js';
 import { cellEvents } from './cell-events.js';
@@ -38,6 +39,7 @@ export const operations = {
   ...profiles,
   ...teams,
   ...tokens,
+  ...acts,
   ...signIn,
   ...service,
 };

@@ -181,6 +181,7 @@ export const projects = resource('Projects', {
     method: 'get',
     path: '/api/projects/:project/config/resolved',
     summary: 'The project file with everything resolved. Durations are milliseconds, sizes bytes.',
+    description: 'Values of variables and of headers are `(hidden)`: keys may stand in them.',
     query: noQuery,
     answers: { 200: { description: 'The resolved project file.', content: json(projectConfig) } },
   },

@@ -10,6 +10,11 @@ export const turnsQuery = request({
   ...timeRange,
   agent: z.string().optional().describe('Only those of this agent.'),
   status: z.enum(turnStatuses).optional().describe('Only those that are so.'),
+  askedOn: z.iso
+    .date()
+    .optional()
+    .describe('Only those whose calls of models ended on this day of UTC, or some of them.'),
+  model: z.string().max(200).optional().describe('Only those that called this model; with `askedOn`, on that day.'),
   include: names(z.enum(['attempts', 'wokenBy', 'asked']))
     .optional()
     .describe('What each turn has besides, separated by commas: the fields of these names.'),

@@ -1,13 +1,19 @@
 import { projectId } from '@suzumio/protocol/ids';
 import { z } from 'zod';
 import { budgetChange, budgetView } from '../model/budget.js';
-import { usageAnswer, usageGroups } from '../model/usage.js';
+import { mostNamed, usageAnswer, type UsageGroup, usageGroups, usagePairs } from '../model/usage.js';
 import { summaryView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { moment, noQuery, request } from './request.js';
 
 export const usageQuery = request({
-  by: z.enum(usageGroups).default('project').describe('What calls are added up by.'),
+  by: z
+    .enum([...usageGroups, ...usagePairs])
+    .default('project')
+    .transform((by) => by.split(',') as UsageGroup[])
+    .describe(
+      `What calls are added up by. By two at once, such as \`day,agent\`, each row is of one of both: of the second, the ${mostNamed} that cost most are named, and the others of each \`key\` are added up.`,
+    ),
   project: projectId.optional().describe('Only those of this project.'),
   from: moment.optional().describe('Calls that ended from then on: a day of UTC, or a moment.'),
   to: moment.optional().describe('Calls that ended before then: a day of UTC, or a moment.'),

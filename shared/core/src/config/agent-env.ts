@@ -25,11 +25,32 @@ export function withoutEnvValues<Config extends FileConfig>(config: Config): Con
   const agents = Object.fromEntries(
     Object.entries(config.agents).map(([id, agent]) => {
       if (agent.env === undefined) return [id, agent];
-      const names = Object.keys(agent.env).map((name) => [name, hiddenValue]);
-      return [id, { ...agent, env: Object.fromEntries(names) as Record<string, string> }];
+      return [id, { ...agent, env: namesOf(agent.env) }];
     }),
   );
   return { ...config, agents };
+}
+
+/**
+ * A project as it is shown: also without the values of headers of model providers, and of what servers of tools are
+ * given. What is stored keeps those, since calls need them.
+ */
+export function withoutSecretValues<Config extends FileConfig>(config: Config): Config {
+  const shown = structuredClone(withoutEnvValues(config));
+  for (const provider of Object.values(shown.backend.runner.models?.providers ?? {})) {
+    if (provider.headers) provider.headers = namesOf(provider.headers);
+  }
+  for (const pack of shown.tools.toolpacks) {
+    if (typeof pack === 'string' || !('mcp' in pack)) continue;
+    if (pack.mcp.env) pack.mcp.env = namesOf(pack.mcp.env);
+    if (pack.mcp.headers) pack.mcp.headers = namesOf(pack.mcp.headers);
+  }
+  return shown;
+}
+
+/** The names of some values, each with {@link hiddenValue}. */
+function namesOf(values: object): Record<string, string> {
+  return Object.fromEntries(Object.keys(values).map((name) => [name, hiddenValue]));
 }
 
 /** Whether a field of a project file is the value of a variable of an agent, or of a server of tools. */

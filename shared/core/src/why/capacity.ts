@@ -1,6 +1,7 @@
 import type { WhyReason } from '@suzumio/contract/model/why';
 import { asSeenBy, hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { CellFacts, Fleet, ProjectFacts } from './facts.js';
+import { byHand, nextSteps } from './next-steps.js';
 import { plural } from './words.js';
 
 type Wanting = Pick<ProjectFacts, 'project' | 'turn'> & { runsIn: { backend: string; image: string } };
@@ -20,7 +21,7 @@ export function capacityReasons(
     const others =
       elsewhere === 0 ? '' : `; ${plural(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only`;
     return [
-      { code: 'worker-missing', sentence: `No worker is connected${others}: turns wait for one.`, next: 'doctor' },
+      { code: 'worker-missing', sentence: `No worker is connected${others}: turns wait for one.`, ...byHand('doctor') },
     ];
   }
   const able = workers.filter(({ backends }) => backends?.includes(runsIn.backend) ?? true);
@@ -29,7 +30,7 @@ export function capacityReasons(
       {
         code: 'backend-missing',
         sentence: `${connected(workers.length)}, but none runs turns with the backend ${runsIn.backend}: the policy of the worker has to allow it.`,
-        next: 'policy show',
+        ...byHand('policy show'),
       },
     ];
   }
@@ -40,7 +41,7 @@ export function capacityReasons(
       {
         code: 'image-missing',
         sentence: `${connected(ready.length)}, but none has the image ${runsIn.image}: pull or build it there.`,
-        next: 'workers',
+        ...nextSteps.workers(),
       },
     ];
   }
@@ -53,7 +54,7 @@ function noneReady(workers: readonly WorkerPresence[]): WhyReason {
     return {
       code: 'workers-draining',
       sentence: `${connected(draining)}, but ${draining === 1 ? 'it is' : 'every one is'} draining: it ends what it runs and takes no more.`,
-      next: 'workers',
+      ...nextSteps.workers(),
     };
   }
   const problems = [...new Set(workers.flatMap(({ problem }) => problem ?? []))];
@@ -61,7 +62,7 @@ function noneReady(workers: readonly WorkerPresence[]): WhyReason {
   return {
     code: 'workers-not-ready',
     sentence: `${connected(workers.length)}, but none can run turns now${why}.`,
-    next: 'workers',
+    ...nextSteps.workers(),
   };
 }
 
@@ -73,7 +74,7 @@ function place(
 ): WhyReason[] {
   const slots = ready.reduce((sum, worker) => sum + worker.slots, 0);
   const fleet = `${plural(ready.length, 'worker')} run${ready.length === 1 ? 's' : ''} ${slots} at a time`;
-  const next = `watch ${project}`;
+  const step = nextSteps.watch(project);
   if (turn.delivery === null) {
     const projects = Math.max(0, waitingLine.indexOf(project));
     const before = [
@@ -84,16 +85,16 @@ function place(
     ];
     if (before.length === 0) return [];
     const sentence = `Turn ${turn.number} is queued behind ${before.join(' and ')}; ${fleet}.`;
-    return [{ code: 'queued-behind', sentence, next }];
+    return [{ code: 'queued-behind', sentence, ...step }];
   }
   if (jobsAhead === undefined) return [];
   return jobsAhead === 0
-    ? [{ code: 'waiting-for-slot', sentence: `Turn ${turn.number} is the next to get a slot; ${fleet}.`, next }]
+    ? [{ code: 'waiting-for-slot', sentence: `Turn ${turn.number} is the next to get a slot; ${fleet}.`, ...step }]
     : [
         {
           code: 'queued-behind',
           sentence: `Turn ${turn.number} is queued behind ${plural(jobsAhead, 'turn')}; ${fleet}.`,
-          next,
+          ...step,
         },
       ];
 }

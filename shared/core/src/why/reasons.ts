@@ -3,9 +3,10 @@ import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { WhyAnswer, WhyCode, WhyReason } from '@suzumio/contract/model/why';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import { type DayBudget, daySpentMessage, isDaySpent } from '../budgets/day-budget.js';
-import { afterFailure } from './after-failure.js';
+import { stepAfterFailure, wordsAfterFailure } from './what-helps.js';
 import { capacityReasons } from './capacity.js';
 import type { CellFacts, ProjectFacts, ServiceFacts, TurnFacts } from './facts.js';
+import { byHand, type NextStep, nextSteps } from './next-steps.js';
 import { attemptOf, moment, plural, span } from './words.js';
 
 /** {@link whyReasons} as the API's answer. */
@@ -50,24 +51,27 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
   const working: WhyReason = {
     code: 'working',
     sentence: `It works: turn ${turn.number}${attempt} runs on ${turn.worker ?? 'a worker'} since ${moment(since, nowMs)}.${mail}`,
-    next: `logs ${project.id} ${agent.id} --follow`,
+    ...nextSteps.follow(project.id, agent.id, turn.number),
   };
   const others: WhyReason[] = [];
   if (turn.leaseUntilMs !== null && turn.leaseUntilMs < nowMs) {
     others.push({
       code: 'worker-silent',
       sentence: `Its worker ${turn.worker ?? ''} has not been heard of since its lease ran out at ${moment(turn.leaseUntilMs, nowMs)}; the turn is about to be taken from it.`,
-      next: null,
+      ...waiting,
     });
   }
   others.push(...servicesMissing(cell, nowMs));
   if (agent.stopping) {
-    others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', next: null });
+    others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', ...waiting });
   } else {
     others.push(...heldUp(facts, cell));
   }
   return [working, ...others];
 }
+
+/** Only time helps. */
+const waiting = { next: null, request: null };
 
 function nextMail({ agent: { unread }, maxPromptMessages: most }: ProjectFacts): string {
   const all = plural(unread, 'unread message');
@@ -79,8 +83,10 @@ function heldUp(facts: ProjectFacts, cell: CellFacts): WhyReason[] {
   const { project, agent } = facts;
   return [
     ...ofProject(facts),
-    ...(cell.paused ? [pausedReason('cell-paused', 'Every project', cell.paused, 'resume --all')] : []),
-    ...(project.paused ? [pausedReason('project-paused', 'The project', project.paused, `resume ${project.id}`)] : []),
+    ...(cell.paused ? [pausedReason('cell-paused', 'Every project', cell.paused, nextSteps.resumeAll())] : []),
+    ...(project.paused
+      ? [pausedReason('project-paused', 'The project', project.paused, nextSteps.resumeProject(project.id))]
+      : []),
     ...(agent.paused ? [agentPaused(project.id, agent.id, agent.paused)] : []),
     ...ofAgent(facts),
   ];
@@ -106,48 +112,52 @@ function ofAgent(facts: StateFacts): StateReason[] {
   if (agent.state === 'failed') return [agentFailed(facts)];
   if (agent.state !== 'stopped') return [];
   const sentence = 'It was stopped, and starts no turns until it is started.';
-  return [{ code: 'agent-stopped', sentence, next: `agents start ${project.id} ${agent.id}` }];
+  return [{ code: 'agent-stopped', sentence, ...nextSteps.startAgent(project.id, agent.id) }];
 }
 
 function ofProject({ project, agent }: StateFacts): StateReason[] {
   const { id, status } = project;
-  const reason = (sentence: string, next: string): StateReason[] =>
-    status === 'running' ? [] : [{ code: `project-${status}`, sentence, next }];
+  const reason = (sentence: string, step: NextStep): StateReason[] =>
+    status === 'running' ? [] : [{ code: `project-${status}`, sentence, ...step }];
   switch (status) {
     case 'running':
       return [];
     case 'initialized':
-      return reason('The project has not been started yet.', `start ${id}`);
+      return reason('The project has not been started yet.', nextSteps.startProject(id));
     case 'stopped':
-      return reason('The project is stopped: mail waits.', `start ${id}`);
+      return reason('The project is stopped: mail waits.', nextSteps.startProject(id));
     case 'submitted':
-      return reason('The project has handed in its report and waits for a person; mail waits, too.', `report ${id}`);
+      return reason(
+        'The project has handed in its report and waits for a person; mail waits, too.',
+        nextSteps.readReport(id),
+      );
     case 'completed':
-      return reason('The project is completed: its report is approved.', `request-changes ${id} ${agent.id} "…"`);
+      return reason('The project is completed: its report is approved.', nextSteps.requestChanges(id, agent.id));
   }
 }
 
-function pausedReason(code: WhyCode, what: string, pause: Pause, next: string): WhyReason {
+function pausedReason(code: WhyCode, what: string, pause: Pause, step: NextStep): WhyReason {
   const why = pause.reason === null ? '.' : `: ${pause.reason}`;
   return {
     code,
     sentence: `${what} is paused by ${pause.by} since ${pause.at.slice(0, 19).replace('T', ' ')} UTC${why}`,
-    next,
+    ...step,
   };
 }
 
 function agentPaused(project: string, agent: string, pause: Pause): WhyReason {
   const code =
     pause.limit === undefined ? 'agent-paused' : pause.limit === 'maxTurnsPerHour' ? 'turns-per-hour' : 'protection';
-  return pausedReason(code, 'It', pause, `resume ${project} ${agent}`);
+  return pausedReason(code, 'It', pause, nextSteps.resumeAgent(project, agent));
 }
 
 function agentFailed({ project, agent }: StateFacts): StateReason {
   const { failure } = agent;
+  const words = wordsAfterFailure(failure?.code);
   const how =
     failure === null ? '' : ` in turn ${failure.turnNumber}${attemptOf(failure)}: ${failure.code}: ${failure.message}`;
-  const next = afterFailure(project.id, agent.id, failure?.code);
-  return { code: 'agent-failed', sentence: `It failed${how}`, next };
+  const sentence = `It failed${how}${words === '' ? '' : ` ${words}`}`;
+  return { code: 'agent-failed', sentence, ...stepAfterFailure(project.id, agent.id, failure?.code) };
 }
 
 /** Obstacles that pass on their own, or with a larger limit. */
@@ -159,7 +169,7 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
     reasons.push({
       code: 'budget-reached',
       sentence: `No turn begins: ${message}`,
-      next: `budget ${project.id}${whose === null ? '' : ` --agent ${whose}`} --${limit} N`,
+      ...nextSteps.raiseBudget(project.id, whose, limit),
     });
   }
   if (!turn && isDaySpent(cell.day, facts.leastHeldNanoUsd)) {
@@ -171,7 +181,7 @@ function heldBack(facts: ProjectFacts, cell: CellFacts, nowMs: number): WhyReaso
     reasons.push({
       code: 'concurrency-limit',
       sentence: `The project runs ${plural(most, 'turn')} at a time (scheduler.maxConcurrentTurns), and ${activeTurns} ${activeTurns === 1 ? 'is' : 'are'} queued or running: its turn comes when one has ended.`,
-      next: `turns ${project.id}`,
+      ...nextSteps.turns(project.id),
     });
   }
   if (turn) reasons.push(...turnHeldBack(facts, turn, cell, nowMs));
@@ -184,11 +194,11 @@ function storageReached(
 ): WhyReason[] {
   return reached
     .filter(({ limit }) => limits.includes(limit))
-    .map(({ message }) => ({ code: 'storage-reached', sentence: message, next: `usage ${project.id}` }));
+    .map(({ message }) => ({ code: 'storage-reached', sentence: message, ...nextSteps.usage(project.id) }));
 }
 
 function dayReached(what: string, day: DayBudget): WhyReason {
-  return { code: 'day-budget-reached', sentence: `${what}: ${daySpentMessage(day)}`, next: 'usage --by day' };
+  return { code: 'day-budget-reached', sentence: `${what}: ${daySpentMessage(day)}`, ...nextSteps.usageByDay() };
 }
 
 function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: number): WhyReason[] {
@@ -200,7 +210,7 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
       {
         code: 'provider-away',
         sentence: `Turn ${turn.number} waits for ${modelIn(turn.waitsFor)}, which is away${until}${failure}.`,
-        next: `watch ${project.id}`,
+        ...nextSteps.watch(project.id),
       },
     ];
   }
@@ -212,7 +222,7 @@ function turnHeldBack({ project, agent }: ProjectFacts, turn: TurnFacts, cell: C
     {
       code: 'backoff',
       sentence: `Turn ${turn.number} is tried again at ${moment(turn.notBeforeMs, nowMs)}${failure}.`,
-      next: `turns show ${project.id} ${agent.id}:${turn.number}`,
+      ...nextSteps.showTurn(project.id, agent.id, turn.number),
     },
   ];
 }
@@ -228,13 +238,13 @@ function noMail({ project, agent }: ProjectFacts): WhyReason {
     return {
       code: 'no-mail',
       sentence: `It has no unread mail, and only mail starts a turn. ${plural(agent.undelivered, 'message')} that it read in turns which failed or were cancelled ${agent.undelivered === 1 ? 'is' : 'are'} undelivered.`,
-      next: `inbox ${project.id} ${agent.id} --undelivered`,
+      ...nextSteps.undelivered(project.id, agent.id),
     };
   }
   return {
     code: 'no-mail',
     sentence: 'It has no unread mail, and only mail starts a turn.',
-    next: `send ${project.id} ${agent.id} P1 "…"`,
+    ...nextSteps.send(project.id, agent.id),
   };
 }
 
@@ -242,7 +252,7 @@ function servicesMissing({ scheduler, toolhost, fleet }: CellFacts, nowMs: numbe
   const missing = (code: WhyCode, what: string, does: string, { seenAtMs }: ServiceFacts): WhyReason => ({
     code,
     sentence: `No ${what} runs${seenAtMs === null ? '' : `; the last was heard of at ${moment(seenAtMs, nowMs)}`}: ${does}.`,
-    next: 'serve',
+    ...byHand('serve'),
   });
   return [
     ...(scheduler.alive ? [] : [missing('scheduler-missing', 'scheduler', 'nobody starts turns for mail', scheduler)]),
@@ -252,7 +262,7 @@ function servicesMissing({ scheduler, toolhost, fleet }: CellFacts, nowMs: numbe
           {
             code: 'queue-away' as const,
             sentence: 'The queue (Redis) cannot be reached: turns wait until it is back.',
-            next: 'doctor',
+            ...byHand('doctor'),
           },
         ]
       : []),
@@ -269,7 +279,7 @@ function handlerReasons({ project, agent, handler, turn }: ProjectFacts, nowMs: 
       {
         code: 'handler-missing',
         sentence: `Its turns are run by a handler of your own (backend: external), and none is connected: ${last}.`,
-        next: `tokens create NAME --scope handler --project ${project.id} --agents ${agent.id}`,
+        ...nextSteps.tokenForHandler(project.id, agent.id),
       },
     ];
   }
@@ -278,7 +288,7 @@ function handlerReasons({ project, agent, handler, turn }: ProjectFacts, nowMs: 
     {
       code: 'waiting-for-handler',
       sentence: `Turn ${turn.number} waits for its handler ${handler.handler}, which asked for work ${span(nowMs - handler.seenAtMs)} ago.`,
-      next: `watch ${project.id}`,
+      ...nextSteps.watch(project.id),
     },
   ];
 }
@@ -288,6 +298,6 @@ function aboutToStart({ project, agent, turn }: ProjectFacts): WhyReason {
   return {
     code: 'about-to-start',
     sentence: `${what}, and nothing is in the way: it is about to start.`,
-    next: `watch ${project.id}`,
+    ...nextSteps.watch(project.id),
   };
 }

@@ -1,7 +1,15 @@
 import type { DaySpending } from '@suzumio/core/budgets/day-budget';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { StoredView } from '@suzumio/contract/model/storage';
-import type { DaySpendingView, UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
+import {
+  type DaySpendingView,
+  mostNamed,
+  type UsageAnswer,
+  type UsageFigures,
+  type UsageGroup,
+  type UsageRow,
+} from '@suzumio/contract/model/usage';
+import { dayOfCall, isPaid } from '../budgets/paid-calls.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** The calls that count: those that ended from the first moment on and before the second. */
@@ -19,65 +27,132 @@ interface Sums {
   estimated: number;
 }
 
-/** Sums of one project, one for each group. */
-export type ProjectUsage = (Sums & { key: string })[];
+/** Sums of one project, one for each group; `also` is of the second thing that they are grouped by. */
+export type ProjectUsage = (Sums & { key: string; also: string })[];
+
+/** What is added up by: one thing, or two. */
+export type UsageBy = readonly UsageGroup[];
 
 const keys: Readonly<Record<UsageGroup, string>> = {
   project: `''`,
   agent: 'agent_id',
   model: 'model',
-  day: `date(ended_at_ms / 1000, 'unixepoch')`,
+  day: dayOfCall,
 };
 
 /** How many calls one slice adds up: some ms. */
 const callsInSlice = 10_000;
 
 /** The usage of one project's model calls, in slices of bounded work: a server handles other requests in between. */
-export function* usageSlices(reader: SqlReader, by: UsageGroup, span: UsageSpan): Generator<ProjectUsage> {
+export function* usageSlices(reader: SqlReader, by: UsageBy, span: UsageSpan): Generator<ProjectUsage> {
   const last = reader.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM model_calls')?.seq ?? 0;
   for (let after = 0; after < last; after += callsInSlice) yield usageSlice(reader, by, span, after);
 }
 
-function usageSlice(reader: SqlReader, by: UsageGroup, { fromMs = 0, toMs }: UsageSpan, after: number): ProjectUsage {
+function usageSlice(reader: SqlReader, by: UsageBy, { fromMs = 0, toMs }: UsageSpan, after: number): ProjectUsage {
+  const [first = 'project', second = 'project'] = by;
   return reader.all<ProjectUsage[number]>(
-    `SELECT ${keys[by]} AS key, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
+    `SELECT ${keys[first]} AS key, ${keys[second]} AS also, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
        sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
-     FROM model_calls WHERE (status = 'answered' OR input_tokens + output_tokens > 0) AND ended_at_ms >= :from AND ended_at_ms < :to
-       AND seq > :after AND seq <= :until GROUP BY 1`,
+     FROM model_calls WHERE ${isPaid} AND ended_at_ms >= :from AND ended_at_ms < :to
+       AND seq > :after AND seq <= :until GROUP BY 1, 2`,
     { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER, after, until: after + callsInSlice },
   );
 }
 
 const maxRows = 1000;
 
+/** What one row adds up. */
+interface Entry {
+  project: string | null;
+  key: string;
+  also: string | null;
+  sums: Sums;
+}
+
 /** Adds up the usage of several projects. */
 export class UsageSum {
-  readonly #sums = new Map<string, { project: string | null; key: string; sums: Sums }>();
+  readonly #entries = new Map<string, Entry>();
   readonly #total = nothing();
 
-  constructor(private readonly by: UsageGroup) {}
+  /** @param named of the second thing that is added up by, what is not added up as one; all of it without */
+  constructor(
+    private readonly by: UsageBy,
+    private readonly named?: ReadonlySet<string>,
+  ) {}
 
   add(project: string, usage: ProjectUsage): void {
-    const ofProject = this.by === 'project' || this.by === 'agent';
-    for (const { key, ...sums } of usage) {
-      const name = this.by === 'project' ? project : key;
-      const id = `${ofProject ? project : ''}/${name}`;
-      const entry = this.#sums.get(id) ?? { project: ofProject ? project : null, key: name, sums: nothing() };
-      this.#sums.set(id, entry);
+    const [first = 'project', second] = this.by;
+    for (const { key: ownKey, also: ownAlso, ...sums } of usage) {
+      const key = first === 'project' ? project : ownKey;
+      const also = second === undefined ? null : second === 'project' ? project : ownAlso;
+      const isOther = second !== undefined && this.named?.has(idOf(second, project, also)) === false;
+      const ofProject = isOfProject(first) || (!isOther && second !== undefined && isOfProject(second));
+      const id = JSON.stringify([ofProject ? project : null, key, isOther ? null : also]);
+      const entry = this.#entries.get(id) ?? {
+        project: ofProject ? project : null,
+        key,
+        also: isOther ? null : also,
+        sums: nothing(),
+      };
+      this.#entries.set(id, entry);
       addTo(entry.sums, sums);
       addTo(this.#total, sums);
     }
   }
 
-  answer(today: DaySpendingView | null, stored: StoredView): UsageAnswer {
-    const rows = [...this.#sums.values()].sort((a, b) =>
-      this.by === 'day' ? (a.key < b.key ? -1 : 1) : b.sums.nanoUsd - a.sums.nanoUsd || tokens(b.sums) - tokens(a.sums),
-    );
-    // Of days, the newest are kept.
-    const kept = this.by === 'day' ? rows.slice(-maxRows) : rows.slice(0, maxRows);
-    const items = kept.map(({ project, key, sums }): UsageRow => ({ project, key, ...figures(sums) }));
-    return { by: this.by, items, more: rows.length - kept.length, total: figures(this.#total), today, stored };
+  /** The most expensive, by which {@link UsageSum} names them. */
+  mostExpensive(): Set<string> {
+    const [first = 'project'] = this.by;
+    const entries = [...this.#entries.values()].sort((a, b) => dearerFirst(a.sums, b.sums));
+    return new Set(entries.slice(0, mostNamed).map(({ project, key }) => idOf(first, project, key)));
   }
+
+  answer(today: DaySpendingView | null, stored: StoredView): UsageAnswer {
+    const [by = 'project', and] = this.by;
+    const groups = [...Map.groupBy(this.#entries.values(), (entry) => idOf(by, entry.project, entry.key)).values()].map(
+      (entries) => ({
+        key: entries[0]?.key ?? '',
+        sums: entries.reduce((sum, entry) => (addTo(sum, entry.sums), sum), nothing()),
+        entries: entries.sort(
+          (a, b) => Number(a.also === null) - Number(b.also === null) || dearerFirst(a.sums, b.sums),
+        ),
+      }),
+    );
+    groups.sort((a, b) => (by === 'day' ? (a.key < b.key ? 1 : -1) : dearerFirst(a.sums, b.sums)));
+    // Groups are kept whole: of days the newest, of others the most expensive.
+    const kept: (typeof groups)[number][] = [];
+    let rows = 0;
+    for (const group of groups) {
+      if (rows + group.entries.length > maxRows) break;
+      rows += group.entries.length;
+      kept.push(group);
+    }
+    if (by === 'day') kept.reverse();
+    const items = kept.flatMap(({ entries }) =>
+      entries.map(({ project, key, also, sums }): UsageRow => ({
+        project,
+        key,
+        ...(and && { and: also }),
+        ...figures(sums),
+      })),
+    );
+    const more = this.#entries.size - items.length;
+    return { by, ...(and && { and }), items, more, total: figures(this.#total), today, stored };
+  }
+}
+
+/** Whether equal names mean others in other projects. */
+function isOfProject(group: UsageGroup): boolean {
+  return group === 'project' || group === 'agent';
+}
+
+function idOf(group: UsageGroup, project: string | null, key: string | null): string {
+  return JSON.stringify([isOfProject(group) ? project : null, key]);
+}
+
+function dearerFirst(a: Sums, b: Sums): number {
+  return b.nanoUsd - a.nanoUsd || tokens(b) - tokens(a);
 }
 
 /** The cell's spending of a day, and its budget. */

@@ -1,4 +1,5 @@
 import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
+import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { definedOf, inTime, iso, type Page, type Part, readPart } from '../sqlite/page.js';
@@ -18,6 +19,10 @@ export interface EventsPage extends Page {
   /** Only events of these types. @default all */
   types?: readonly EventType[] | undefined;
   agent?: string | undefined;
+  /** Who brought it about. */
+  actor?: string | undefined;
+  /** Whether what the system did by itself is left out. */
+  byOthers?: boolean | undefined;
   since?: number | undefined;
   until?: number | undefined;
 }
@@ -25,7 +30,7 @@ export interface EventsPage extends Page {
 /** The timeline, in order. Commits are ordered, so a reader never sees a gap that is filled later. */
 export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEvent> {
   const { epoch } = projectRow(reader);
-  const { agent } = page;
+  const { agent, actor } = page;
   const time = inTime(reader, { table: 'events', column: 'created_at_ms' }, page);
   const types = page.types && [...new Set(page.types)];
   return readPart<Row, ProjectEvent>(
@@ -37,8 +42,10 @@ export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEve
       filters: [
         types && 'type IN (SELECT value FROM json_each(:types))',
         agent === undefined ? undefined : 'agent_id = :agent',
+        actor === undefined ? undefined : 'actor = :actor',
+        page.byOthers === true ? `actor <> '${SYSTEM_ID}'` : undefined,
       ],
-      params: { ...time.params, ...definedOf({ agent, types: types && JSON.stringify(types) }) },
+      params: { ...time.params, ...definedOf({ agent, actor, types: types && JSON.stringify(types) }) },
     },
     page,
     (row) => eventOf(row, epoch),

@@ -2,6 +2,8 @@ import type { AgentView } from '@suzumio/contract/model/views';
 import { budgetShareTold, type InboxItem } from '@suzumio/contract/model/inbox';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Pause } from '@suzumio/contract/model/pause';
+import { stepAfterEvent } from '@suzumio/core/why/what-helps';
+import { type NextStep, nextSteps } from '@suzumio/core/why/next-steps';
 import { hasBudget } from '../budgets/budgets-of.js';
 import { listBudgets } from '../budgets/read-budgets.js';
 import { excerptOf } from '../mail/excerpt.js';
@@ -39,7 +41,7 @@ export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntr
         code,
         message,
         turnNumber,
-        next: `why ${id} ${agent.id}`,
+        ...stepAfterEvent(id, agent.id, code),
       });
     }
     const own = pauseOf(agent);
@@ -56,7 +58,7 @@ function submitted(reader: SqlReader, { id, status_at_ms: atMs }: { id: string; 
     project: id,
     at: iso(atMs),
     version,
-    next: `report ${id}`,
+    ...nextSteps.readReport(id),
   };
 }
 
@@ -69,8 +71,13 @@ export function pausedEntry(project: string | null, agent: string | null, pause:
     at: pause.at,
     agent,
     pause,
-    next: `resume ${[project ?? '--all', ...(agent === null ? [] : [agent])].join(' ')}`,
+    ...resuming(project, agent),
   };
+}
+
+function resuming(project: string | null, agent: string | null): NextStep {
+  if (project === null) return nextSteps.resumeAll();
+  return agent === null ? nextSteps.resumeProject(project) : nextSteps.resumeAgent(project, agent);
 }
 
 function budgetEntries(reader: SqlReader, config: ProjectConfig, project: string): InboxEntry[] {
@@ -89,7 +96,7 @@ function budgetEntries(reader: SqlReader, config: ProjectConfig, project: string
           limit,
           max,
           used,
-          next: `budget ${project}${agent === null ? '' : ` --agent ${agent}`}`,
+          ...nextSteps.readBudget(project, agent),
         },
       ];
     }),
@@ -159,6 +166,6 @@ function messageEntry(project: string, row: MessageRow): InboxEntry {
       threadId: row.thread_id,
       excerpt: excerptOf(row.body),
     },
-    next: `messages show ${project} ${row.seq}`,
+    ...nextSteps.readMessage(project, row.seq),
   };
 }

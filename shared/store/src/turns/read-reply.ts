@@ -90,7 +90,7 @@ function reasonOf(
   if (ended === 'queued' || ended === 'running') return undefined;
   if (ended === 'completed' && state === 'running') return undefined;
   const [held] = stateReasons({ project, agent: { id: agent, state, failure: parsed(failure_json) } });
-  if (held) return { agent, ...held };
+  if (held) return { agent, code: held.code, sentence: held.sentence, next: held.next };
   if (turn === null || (ended === 'completed' && atWork)) return undefined;
   const read = `It read the message in turn ${turn}, which`;
   if (ended === 'completed') {

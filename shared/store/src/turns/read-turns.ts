@@ -8,6 +8,7 @@ import {
 } from '@suzumio/contract/model/views';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { TurnStatus } from '@suzumio/contract/model/states';
+import { dayOfCall, isPaid } from '../budgets/paid-calls.js';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { TurnRow } from '../rows.js';
@@ -59,6 +60,10 @@ export function countActiveTurns(reader: SqlReader): ActiveTurns {
 export interface TurnPage extends Page {
   agent?: string | undefined;
   status?: TurnStatus | undefined;
+  /** A day of UTC on which calls of models ended that are paid for. */
+  askedOn?: string | undefined;
+  /** A model that was called, on that day where both are given. */
+  model?: string | undefined;
   /** Queued from this moment on, and before that one. */
   since?: number | undefined;
   until?: number | undefined;
@@ -85,7 +90,7 @@ const included = {
 
 /** Turns in the order in which they were queued; `after` is a position in it. */
 export function listTurns(reader: SqlReader, page: TurnPage): Part<ListedTurn> {
-  const { agent, status, include = [] } = page;
+  const { agent, status, askedOn, model, include = [] } = page;
   const time = inTime(reader, { table: 'turns', column: 'queued_at_ms' }, page);
   return readPart<Row, ListedTurn>(
     reader,
@@ -94,8 +99,11 @@ export function listTurns(reader: SqlReader, page: TurnPage): Part<ListedTurn> {
       columns: columnsFor(reader),
       key: 'turns.seq',
       where: [...time.where, agent === undefined ? undefined : 'agent_id = :agent'],
-      filters: [status === undefined ? undefined : 'status = :status'],
-      params: { ...time.params, ...definedOf({ agent, status }) },
+      filters: [
+        status === undefined ? undefined : 'status = :status',
+        askedOn === undefined && model === undefined ? undefined : hasAsked(askedOn, model),
+      ],
+      params: { ...time.params, ...definedOf({ agent, status, askedOn, model }) },
       texts: ['output_text', 'usage_json'],
     },
     page,
@@ -104,6 +112,17 @@ export function listTurns(reader: SqlReader, page: TurnPage): Part<ListedTurn> {
       ...Object.fromEntries(include.map((name) => [name, included[name](reader, row.id)])),
     }),
   );
+}
+
+/** As usage counts them: by the day on which a call ended. */
+function hasAsked(askedOn: string | undefined, model: string | undefined): string {
+  const conditions = [
+    'turn_id = turns.id',
+    isPaid,
+    ...(askedOn === undefined ? [] : [`${dayOfCall} = :askedOn`]),
+    ...(model === undefined ? [] : ['model_calls.model = :model']),
+  ];
+  return `EXISTS (SELECT 1 FROM model_calls WHERE ${conditions.join(' AND ')})`;
 }
 
 function wokenBy(reader: SqlReader, turn: string): Required<ListedTurn>['wokenBy'] {

@@ -140,9 +140,9 @@ describe('what models were asked', () => {
     return { of, turn: ada.turn };
   }
   const sum = (of: Team, by: 'project' | 'agent' | 'model' | 'day', span = {}) => {
-    const added = new UsageSum(by);
-    added.add('thinkers', [...usageSlices(of.store.reader, by, span)].flat());
-    added.add('others', by === 'project' ? [...usageSlices(of.store.reader, by, span)].flat() : []);
+    const added = new UsageSum([by]);
+    added.add('thinkers', [...usageSlices(of.store.reader, [by], span)].flat());
+    added.add('others', by === 'project' ? [...usageSlices(of.store.reader, [by], span)].flat() : []);
     return added.answer(null, new StoredSum(defaultStorageLimits).view(false, undefined));
   };
 

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { NextRequest } from '@suzumio/contract/model/next-request';
 import type { WhyCode, WhyReason } from '@suzumio/contract/model/why';
+import { allOperations } from '@suzumio/contract/operations/operations';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { turnJobId } from '@suzumio/protocol/turn-job';
@@ -52,7 +54,27 @@ async function team({ yaml = teamYaml, workers = [good] }: { yaml?: string; work
   return made;
 }
 
-async function why(of: Team, agent: string, limits = defaultStorageLimits): Promise<WhyReason[]> {
+/** Why, in words; the request beside each command is checked. */
+async function why(of: Team, agent: string, limits = defaultStorageLimits) {
+  const reasons = await reasonsOf(of, agent, limits);
+  return reasons.map(({ request, ...told }) => {
+    if (request !== null) assertAskable(request);
+    return told;
+  });
+}
+
+/** Whether a request is one of the API's, once a person has said what it asks for. */
+function assertAskable({ operation: id, params, asks }: NextRequest): void {
+  const operation = allOperations.find((one) => one.id === id);
+  if (!operation) throw new Error(`there is no operation ${id}`);
+  const { query = {}, body = {}, ...named } = params;
+  expect(Object.keys(named).sort()).toEqual([...operation.path.matchAll(/:(\w+)/g)].map(([, name]) => name).sort());
+  operation.query?.parse(query);
+  const said: Record<string, unknown> = { body: 'Please.', name: 'desk', usd: 1, tokens: 1, turns: 1 };
+  operation.body?.parse({ ...(body as object), ...Object.fromEntries(asks.map((name) => [name, said[name]])) });
+}
+
+async function reasonsOf(of: Team, agent: string, limits: typeof defaultStorageLimits): Promise<WhyReason[]> {
   const { cell } = of.testing;
   const facts = readProjectFacts(of.store.reader, of.store.config, agent, {
     nowMs: of.nowMs,

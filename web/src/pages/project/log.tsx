@@ -2,7 +2,10 @@ import type { Event, ProjectDetail } from '@suzumio/sdk/client';
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
+import { Acts } from '../../parts/acts.js';
+import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
+import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/markdown.js';
 import { nameOf } from '../../parts/states.js';
 import { Rows } from '../../parts/rows.js';
@@ -13,57 +16,130 @@ const part = 100;
 const rowPx = 34;
 const mostValueChars = 200;
 
-/** Everything that has happened in a project, the newest first. */
-export function Log({ detail: { project, agents } }: { detail: ProjectDetail }) {
+/** Everything that has happened in a project, or what people did, the newest first. */
+export function Log({ detail }: { detail: ProjectDetail }) {
+  const { project, agents } = detail;
   const [search, setSearch] = useSearchParams();
+  const isActs = search.get('what') === 'acts';
   const agent = search.get('agent') ?? '';
+  const actor = search.get('by')?.slice(0, 200) ?? '';
+  const choose = (name: string, value: string) =>
+    setSearch(
+      (old) =>
+        new URLSearchParams([...[...old].filter(([key]) => key !== name), ...(value === '' ? [] : [[name, value]])]),
+      { replace: true },
+    );
+  return (
+    <div className="page">
+      <div className="log-filters">
+        <div className="switch" role="group" aria-label="What is listed">
+          <button type="button" aria-pressed={!isActs} onClick={() => choose('what', '')}>
+            Everything
+          </button>
+          <button type="button" aria-pressed={isActs} onClick={() => choose('what', 'acts')}>
+            What people did
+          </button>
+        </div>
+        {isActs ? null : (
+          <label className="field">
+            About{' '}
+            <select value={agent} onChange={({ target }) => choose('agent', target.value)}>
+              <option value="">everything</option>
+              {agents.map((one) => (
+                <option key={one.id} value={one.id}>
+                  {nameOf(one)}
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
+        {actor === '' ? null : (
+          <button type="button" className="button" onClick={() => choose('by', '')}>
+            By <bdi>{visible(actor)}</bdi> <Icon name="close" />
+            <span className="visually-hidden">, show everybody</span>
+          </button>
+        )}
+      </div>
+      {isActs ? (
+        <ActsOf project={project.id} actor={actor} />
+      ) : (
+        <Events project={project.id} agent={agent} actor={actor} />
+      )}
+    </div>
+  );
+}
+
+function ActsOf({ project, actor }: { project: string; actor: string }) {
+  const acts = useInfiniteQuery({
+    queryKey: [...keys.project(project), 'acts', actor],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before }) =>
+      api.listActs({
+        query: {
+          project,
+          limit: part,
+          ...(before === undefined ? {} : { before }),
+          ...(actor === '' ? {} : { actor }),
+        },
+      }),
+    getNextPageParam: ({ previous }) => previous,
+    maxPages: 10,
+  });
+  const items = acts.data?.pages.flatMap((page) => page.items) ?? [];
+  return (
+    <>
+      {acts.error ? <Failure error={acts.error} again={() => void acts.refetch()} /> : null}
+      {acts.data && items.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
+      {items.length === 0 ? null : (
+        <Acts acts={items} actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
+      )}
+      <Earlier of={acts} />
+      <p>
+        <Copyable text={`suzumio audit ${project}${actor === '' ? '' : ` --actor ${actor}`}`} />
+      </p>
+    </>
+  );
+}
+
+function Events({ project, agent, actor }: { project: string; agent: string; actor: string }) {
   const log = useInfiniteQuery({
-    queryKey: [...keys.project(project.id), 'events', agent],
+    queryKey: [...keys.project(project), 'events', agent, actor],
     initialPageParam: undefined as number | undefined,
-    queryFn: ({ pageParam: after }) =>
+    queryFn: ({ pageParam: before }) =>
       api.listEvents({
-        project: project.id,
+        project,
         query: {
           limit: part,
           order: 'desc',
-          ...(after === undefined ? {} : { after }),
+          ...(before === undefined ? {} : { before }),
           ...(agent === '' ? {} : { agent }),
+          ...(actor === '' ? {} : { actor }),
         },
       }),
-    getNextPageParam: ({ next }) => next,
+    getNextPageParam: ({ previous }) => previous,
     // What was shown is read again with each event: a few parts are enough to be followed.
     maxPages: 10,
   });
   if (log.error && log.data === undefined) return <Failure error={log.error} again={() => void log.refetch()} />;
   const events = log.data?.pages.flatMap(({ items }) => items) ?? [];
   return (
-    <div className="page">
-      <label className="field">
-        About{' '}
-        <select
-          value={agent}
-          onChange={({ target }) => setSearch(target.value === '' ? {} : { agent: target.value }, { replace: true })}
-        >
-          <option value="">everything</option>
-          {agents.map((one) => (
-            <option key={one.id} value={one.id}>
-              {nameOf(one)}
-            </option>
-          ))}
-        </select>
-      </label>
+    <>
       <Rows rows={events} render={(event) => <Row event={event} />} heightPx={rowPx} className="log" />
-      {log.hasNextPage ? (
-        <button
-          type="button"
-          className="button"
-          disabled={log.isFetchingNextPage}
-          onClick={() => void log.fetchNextPage()}
-        >
-          Earlier
-        </button>
-      ) : null}
-    </div>
+      <Earlier of={log} />
+    </>
+  );
+}
+
+function Earlier({
+  of,
+}: {
+  of: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
+}) {
+  if (!of.hasNextPage) return null;
+  return (
+    <button type="button" className="button" disabled={of.isFetchingNextPage} onClick={() => void of.fetchNextPage()}>
+      Earlier
+    </button>
   );
 }
 

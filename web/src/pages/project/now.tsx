@@ -1,4 +1,5 @@
 import type { ProjectDetail } from '@suzumio/sdk/client';
+import { Held } from './held.js';
 import { Mail } from './mail-list.js';
 import { Lanes } from './lanes.js';
 import { Team } from './team/team.js';
@@ -8,6 +9,7 @@ export function Now({ detail }: { detail: ProjectDetail }) {
   return (
     <div className="now">
       <div className="now-left">
+        <Held detail={detail} />
         <Team detail={detail} />
         <Lanes detail={detail} />
       </div>

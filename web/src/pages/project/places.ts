@@ -10,6 +10,16 @@ export function turnPath(project: string, agent: string, number: number): string
   return `/p/${project}/turns/${agent}:${number}`;
 }
 
+/**
+ * A project's turns, those of which all of this holds.
+ *
+ * @param asked.on the day of UTC on which they asked models
+ */
+export function turnsPath(project: string, asked: { agent?: string; on?: string; model?: string }): string {
+  const search = new URLSearchParams(asked).toString();
+  return `/p/${project}/turns${search === '' ? '' : `?${search}`}`;
+}
+
 export function filePath(project: string, artifact: string): string {
   return `/p/${project}/files/${artifact}`;
 }

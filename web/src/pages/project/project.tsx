@@ -180,7 +180,13 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
           )}
         </Fact>
       </ul>
-      <Tabs project={project.id} messages={project.messages} turns={project.turns.total} files={project.artifacts} />
+      <Tabs
+        project={project.id}
+        messages={project.messages}
+        turns={project.turns.total}
+        files={project.artifacts}
+        agents={agents.length}
+      />
     </header>
   );
 }
@@ -194,11 +200,13 @@ function Tabs({
   messages,
   turns,
   files,
+  agents,
 }: {
   project: string;
   messages: number;
   turns: number;
   files: number;
+  agents: number;
 }) {
   const [location] = useLocation();
   const tabs: [path: string, name: string, number?: number][] = [
@@ -206,6 +214,7 @@ function Tabs({
     ['/mail', 'Mail', messages],
     ['/turns', 'Turns', turns],
     ['/tasks', 'Tasks'],
+    ['/agents', 'Agents', agents],
     ['/files', 'Files', files],
     ['/report', 'Report'],
     ['/workspace', 'Workspace'],

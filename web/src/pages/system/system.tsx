@@ -1,9 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
-import { Link } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { api, isForbidden, keys, wordsOf } from '../../api.js';
+import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
+import { Icon } from '../../parts/icon.js';
 import { Mark, type MarkKind } from '../../parts/mark.js';
 import { visible } from '../../parts/markdown.js';
 import { bytes, count, some } from '../../parts/numbers.js';
@@ -37,6 +39,7 @@ export function System() {
         </p>
         {who.project === null ? <Cell /> : null}
         <Sessions />
+        <WhoDidWhat />
         {who.scope === 'admin' && who.project === null ? <Refused /> : null}
       </div>
     </>
@@ -414,6 +417,60 @@ function Sessions() {
           </tbody>
         </table>
       </div>
+    </section>
+  );
+}
+
+/** What people did, of all of them or of one. */
+function WhoDidWhat() {
+  const [search] = useSearchParams();
+  const actor = search.get('by') ?? undefined;
+  const acts = useInfiniteQuery({
+    queryKey: ['acts', actor],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam: before }) =>
+      api.listActs({
+        query: {
+          limit: 50,
+          ...(before === undefined ? {} : { before }),
+          ...(actor === undefined ? {} : { actor: actor.slice(0, 200) }),
+        },
+      }),
+    getNextPageParam: ({ previous }) => previous,
+    staleTime: 10_000,
+  });
+  const items = acts.data?.pages.flatMap((page) => page.items) ?? [];
+  const unreadable = acts.data?.pages[0]?.unreadable ?? [];
+  return (
+    <section aria-label="Who did what">
+      <h2 className="acts-head">
+        Who did what
+        {actor === undefined ? null : (
+          <Link href="/system" className="button" replace>
+            <bdi>{visible(actor.slice(0, 200))}</bdi> <Icon name="close" />
+            <span className="visually-hidden">, show everybody</span>
+          </Link>
+        )}
+      </h2>
+      {acts.error ? <Failure error={acts.error} again={() => void acts.refetch()} /> : null}
+      {acts.data && items.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
+      {items.length === 0 ? null : <Acts acts={items} actorHref={(one) => `/system?by=${encodeURIComponent(one)}`} />}
+      {unreadable.length === 0 ? null : (
+        <p className="quiet">What was done to {unreadable.slice(0, 10).join(', ')} cannot be read.</p>
+      )}
+      <p className="acts-foot">
+        {acts.hasNextPage ? (
+          <button
+            type="button"
+            className="button"
+            disabled={acts.isFetchingNextPage}
+            onClick={() => void acts.fetchNextPage()}
+          >
+            Earlier
+          </button>
+        ) : null}
+        <Copyable text={`suzumio audit${actor === undefined ? '' : ` --actor ${actor.slice(0, 200)}`}`} />
+      </p>
     </section>
   );
 }

@@ -65,9 +65,11 @@ function Facts({ project, agent }: { project: string; agent: Agent }) {
   const budget = useBudget(project).data?.find((one) => one.agent === agent.id);
   return (
     <ul className="facts">
-      <li>
-        <bdi>{agent.role}</bdi>
-      </li>
+      {agent.role === nameOf(agent) ? null : (
+        <li>
+          <bdi>{agent.role}</bdi>
+        </li>
+      )}
       <li>
         <b>{count(agent.turns)}</b> {agent.turns === 1 ? 'turn' : 'turns'}
       </li>

@@ -1,5 +1,5 @@
 import type { Agent } from '@suzumio/sdk/client';
-import { useQuery } from '@tanstack/react-query';
+import { queryOptions, useQueries, useQuery } from '@tanstack/react-query';
 import { api } from '../../../api.js';
 
 /** Workers have no events: what depends on them is asked again after a while. */
@@ -7,13 +7,23 @@ const everyMs = 15_000;
 
 /** Why an agent is quiet, or what it is at; asked again when the agent is in another state. */
 export function useWhy(project: string, agent: Agent, enabled = true) {
-  const { id, state, paused, stopping, activeTurn, unread } = agent;
+  return useQuery({ ...asked(project, agent), enabled });
+}
+
+/** The same of several agents, as far as it is known. */
+export function useWhys(project: string, agents: readonly Agent[]) {
+  return useQueries({
+    queries: agents.map((agent) => asked(project, agent)),
+    combine: (all) => all.flatMap(({ data }) => data ?? []),
+  });
+}
+
+function asked(project: string, { id, state, paused, stopping, activeTurn, unread }: Agent) {
   const turn = activeTurn && [activeTurn.id, activeTurn.status, activeTurn.attempt];
-  return useQuery({
+  return queryOptions({
     queryKey: ['why', project, id, state, stopping, paused !== null, unread, turn],
     queryFn: () => api.whyAgent({ project, agent: id }),
     refetchInterval: everyMs,
     placeholderData: (before) => (before?.agent === id && before.project === project ? before : undefined),
-    enabled,
   });
 }

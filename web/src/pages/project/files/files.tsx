@@ -47,7 +47,16 @@ export function Files({ detail }: { detail: ProjectDetail }) {
           <File key={version.id} detail={detail} file={chosen} version={version} />
         ) : (
           <p className="empty-line">
-            {id === undefined ? 'Choose a file to see what is in it.' : 'There is no such file.'}
+            {id === undefined ? (
+              'Choose a file to see what is in it.'
+            ) : (
+              <>
+                There is no such file.{' '}
+                <Link href={`/p/${project.id}/files`} className="evidence">
+                  All files
+                </Link>
+              </>
+            )}
           </p>
         )}
       </section>

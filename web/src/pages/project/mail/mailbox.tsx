@@ -1,4 +1,4 @@
-import type { Agent, Message, ProjectDetail, Thread } from '@suzumio/sdk/client';
+import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useRef } from 'react';
 import { Link } from 'wouter';
@@ -54,7 +54,9 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
               <Link href={`/p/${project.id}/mail${query}`} className="button mailbox-back">
                 All mail
               </Link>
-              {opened.error ? (
+              {opened.error instanceof SuzumioError && opened.error.code === 'message-unknown' ? (
+                <NoMessage project={project.id} name={message} />
+              ) : opened.error ? (
                 <Failure error={opened.error} again={() => void opened.refetch()} />
               ) : opened.data === undefined ? null : (
                 <ThreadPane key={message} project={project.id} agents={agents} chosen={opened.data} />
@@ -68,6 +70,20 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
 }
 
 /** One message, and what became of it. */
+function NoMessage({ project, name }: { project: string; name: string }) {
+  return (
+    <div className="empty">
+      <h2>
+        There is no message <bdi>{visible(name.slice(0, 80))}</bdi>
+      </h2>
+      <p>The address is misspelt, or of another project.</p>
+      <Link href={`/p/${project}/mail`} className="button">
+        All mail
+      </Link>
+    </div>
+  );
+}
+
 function useMessage(project: string, message: string | undefined) {
   return useQuery({
     queryKey: [...keys.project(project), 'message', message],

@@ -64,7 +64,9 @@ function Found({ project, turn, agents }: Props) {
   const asked = tabs.find((tab) => tab === search.get('tab'));
   const step = search.get('step');
   const named = step !== null && /^\d{1,9}$/.test(step) ? Number(step) : undefined;
-  const tab = isNarrow ? (asked ?? 'steps') : asked === undefined || asked === 'steps' ? 'changes' : asked;
+  // What a failed turn is looked at for is why it failed.
+  const usual = turn.status === 'failed' ? 'attempts' : 'changes';
+  const tab = isNarrow ? (asked ?? 'steps') : asked === undefined || asked === 'steps' ? usual : asked;
   useEffect(() => {
     document.title = `Turn ${turn.number} of ${turn.agent} · Suzumio`;
   }, [turn.agent, turn.number]);
@@ -113,7 +115,7 @@ function Head({ project, turn, agents }: Props) {
         {' / '}
         <Link href={`/p/${project}/turns?agent=${turn.agent}`}>
           <bdi>{visible(agent ? nameOf(agent) : turn.agent)}</bdi>
-          {agent ? (
+          {agent && agent.role !== nameOf(agent) ? (
             <>
               , <bdi>{visible(agent.role)}</bdi>
             </>

@@ -5,6 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { api, keys } from '../../../api.js';
 import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
+import { Icon } from '../../../parts/icon.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
@@ -32,7 +33,10 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
   const status = statuses.find((one) => one === search.get('status'));
   const written = search.get('before');
   const before = written !== null && /^\d{1,15}$/.test(written) ? Number(written) : undefined;
-  const query = { agent, status, before };
+  const on = search.get('on') ?? undefined;
+  const askedOn = on !== undefined && /^\d{4}-\d\d-\d\d$/.test(on) ? on : undefined;
+  const model = search.get('model')?.slice(0, 200);
+  const query = { agent, status, before, askedOn, model };
   const turns = useQuery({
     queryKey: [...keys.project(project.id), 'turns', query],
     queryFn: () =>
@@ -58,7 +62,8 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
         },
         { replace: true },
       );
-  const isFiltered = agent !== undefined || status !== undefined;
+  const filters = { agent, status, on: askedOn, model };
+  const isFiltered = Object.values(filters).some((value) => value !== undefined);
   const items = turns.data?.items ?? [];
   const previous = turns.data?.previous;
   return (
@@ -68,6 +73,18 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
         <header className="pane-head turns-head">
           <h2>All turns</h2>
           <div className="turns-filters">
+            {askedOn === undefined ? null : (
+              <Link href={hrefOf(project.id, { ...filters, on: undefined })} className="button" replace>
+                Asked models on {askedOn} UTC <Icon name="close" />
+                <span className="visually-hidden">, leave this out</span>
+              </Link>
+            )}
+            {model === undefined ? null : (
+              <Link href={hrefOf(project.id, { ...filters, model: undefined })} className="button" replace>
+                <bdi>{visible(model)}</bdi> <Icon name="close" />
+                <span className="visually-hidden">, leave this out</span>
+              </Link>
+            )}
             <label>
               <span className="visually-hidden">Agent</span>
               <select className="input" value={agent ?? ''} onChange={choose('agent')}>
@@ -105,12 +122,12 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
         {items.length === 0 ? null : <Table items={items} project={project.id} agents={agents} />}
         <nav className="turns-further" aria-label="Parts of the list">
           {before === undefined ? null : (
-            <Link href={hrefOf(project.id, { agent, status })} className="button">
+            <Link href={hrefOf(project.id, filters)} className="button">
               Newest turns
             </Link>
           )}
           {previous === undefined ? null : (
-            <Link href={hrefOf(project.id, { agent, status, before: String(previous) })} className="button">
+            <Link href={hrefOf(project.id, { ...filters, before: String(previous) })} className="button">
               Earlier turns
             </Link>
           )}

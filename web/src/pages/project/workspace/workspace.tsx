@@ -24,9 +24,14 @@ export default function Workspace({ detail, agent: named }: { detail: ProjectDet
   }, [agent, project.id]);
   if (!agents.some(({ id }) => id === agent)) {
     return (
-      <p className="empty-line">
-        There is no agent <bdi>{visible(agent.slice(0, 100))}</bdi> here.
-      </p>
+      <div className="empty">
+        <h2>
+          There is no agent <bdi>{visible(agent.slice(0, 100))}</bdi>
+        </h2>
+        <Link href={`/p/${project.id}/agents`} className="button">
+          All agents
+        </Link>
+      </div>
     );
   }
   return <OfAgent detail={detail} agent={agent} />;

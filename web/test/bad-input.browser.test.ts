@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { playTurn, publish } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { freePort } from '../../test/support/free-port.js';
+import { desk, testBrowser } from './support/browser.js';
+
+const browser = testBrowser();
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+  await api.create();
+  await playTurn(api, 'team', 'ada', 'context.get', () => undefined);
+  await publish(api, 'team', 'ada', { name: 'levels.txt', content: Buffer.from('3.2 m') });
+});
+afterAll(() => api.close());
+
+async function open(path: string, { of = api, token }: { of?: TestApi; token?: string } = {}): Promise<Page> {
+  const page = await browser.page(await browser.open({ viewport: desk }));
+  await page.goto((await linkFor(of, { path }, token ?? of.adminToken)).url);
+  await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
+  return page;
+}
+
+/** Answers what pages ask for at `path` otherwise. */
+const problem = (code: string, status: number, detail: string) => ({
+  status,
+  contentType: 'application/problem+json',
+  body: JSON.stringify({ type: `urn:suzumio:${code}`, title: code, status, code, detail }),
+});
+
+describe('a token that is revoked in mid-view', () => {
+  test('leaves what is shown and written, and another link goes on there', async () => {
+    const page = await open('/p/team/mail', { token: await api.token('read') });
+    await page.getByText('Please begin.').first().waitFor();
+    await page.getByRole('searchbox').fill('gauge of the north');
+    await api.cell.catalog.tokens.revoke('read-1');
+    const over = page.getByRole('dialog', { name: 'Sign in' });
+    await over.getByText('You are signed out: the session of read-1 has ended.').waitFor();
+    expect(await page.getByRole('heading', { name: 'team', level: 1, includeHidden: true }).count()).toBe(1);
+    await over.getByLabel('Link').fill((await linkFor(api)).url);
+    await page.keyboard.press('Enter');
+    await over.waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'team', level: 1 }).waitFor();
+    expect(new URL(page.url()).pathname).toBe('/p/team/mail');
+    expect(await page.getByRole('searchbox').inputValue()).toBe('gauge of the north');
+    browser.expectErrors(/status of 401/);
+  });
+});
+
+test('a project that is deleted while it is open stays as it was, on each of its pages', async () => {
+  await api.create(teamYaml.replace('name: team', 'name: brief'));
+  const page = await open('/p/brief/agents');
+  await page
+    .getByRole('link', { name: /^Ada|^ada/ })
+    .first()
+    .waitFor();
+  await api.call('DELETE', '/api/projects/brief');
+  await page.getByText('This project was deleted. What you see is how it was.').waitFor();
+  expect(await page.getByRole('heading', { name: 'brief', level: 1 }).count()).toBe(1);
+  await page.getByRole('link', { name: 'Projects' }).first().click();
+  await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
+  await page.getByRole('link', { name: 'brief' }).first().waitFor({ state: 'detached' });
+  browser.expectErrors(/status of 404/);
+});
+
+describe('a server', () => {
+  test('that fails is quoted in place, and tried again', async () => {
+    const page = await open('/p/team');
+    let answers = 'badly';
+    await page.route('**/api/usage?*', (route) =>
+      answers === 'badly' ? route.fulfill(problem('internal', 500, 'The disk is on fire.')) : route.continue(),
+    );
+    await page.getByRole('link', { name: 'Cost' }).click();
+    await page.getByRole('alert').getByText('The disk is on fire.').waitFor();
+    expect(await page.getByRole('heading', { name: 'team', level: 1 }).count()).toBe(1);
+    answers = 'well';
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await page.getByText('No model was asked yet.').waitFor();
+    browser.expectErrors(/status of 500/);
+  });
+
+  test('that does not answer is said to be silent, and what comes late is shown', async () => {
+    const page = await open('/p/team');
+    const waiting = Promise.withResolvers<undefined>();
+    await page.route('**/api/usage?*', async (route) => {
+      await waiting.promise;
+      await route.continue();
+    });
+    await page.getByRole('link', { name: 'Cost' }).click();
+    await page.getByText(/The server has not answered for \d+ s\. Still waiting\./).waitFor();
+    waiting.resolve(undefined);
+    await page.getByText('No model was asked yet.').waitFor();
+    await page.getByText('The server has not answered').waitFor({ state: 'detached' });
+  });
+
+  test('that is older than the page is said to be', async () => {
+    const page = await open('/p/team');
+    await page.route('**/api/usage?*', (route) =>
+      route.fulfill(problem('not-found', 404, 'There is no GET /api/usage here.')),
+    );
+    await page.getByRole('link', { name: 'Cost' }).click();
+    await page.getByText('There is no GET /api/usage here. This server is of another version').waitFor();
+    await page.unroute('**/api/usage?*');
+    await page.getByRole('button', { name: 'Load anew' }).click();
+    await page.getByText('No model was asked yet.').waitFor();
+    browser.expectErrors(/status of 404/);
+  });
+
+  test('whose answer is of another shape breaks its part of the page alone', async () => {
+    const page = await open('/p/team');
+    await page.route('**/api/usage?*', (route) => route.fulfill({ json: { by: 'day', items: [{}] } }));
+    await page.getByRole('link', { name: 'Cost' }).click();
+    await page.getByRole('alert').getByText('This cannot be shown').waitFor();
+    await page.getByRole('link', { name: 'Inbox' }).first().click();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+    browser.expectErrors(/./);
+  });
+
+  test('that goes away and comes back is followed again, and what was shown stays', async () => {
+    const other = await testApi({ port: await freePort() });
+    await other.create();
+    const page = await open('/p/team/agents', { of: other });
+    await page.getByText(/^Live/).waitFor();
+    await other.api.stop();
+    await page.getByText(/Connection lost \d+ s ago\. Trying again\./).waitFor();
+    expect(await page.getByRole('heading', { name: 'team', level: 1 }).count()).toBe(1);
+    await other.api.start();
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
+    await page.context().close();
+    await other.close();
+    browser.expectErrors(/ERR_|Failed to load/);
+  });
+});
+
+test('an address that leads to nothing says so, with the way on', async () => {
+  const page = await open('/');
+  for (const [path, words, way] of [
+    ['/p/nothing', 'There is no project nothing', 'All projects'],
+    ['/p/team/turns/ada:99', 'There is no turn ada:99', 'All turns'],
+    ['/p/team/turns/%E0%A4%A', 'There is no turn', 'All turns'],
+    ['/p/team/mail/99999', 'There is no message 99999', 'All mail'],
+    ['/p/team/files/art_00000000000000000000000000', 'There is no such file.', 'All files'],
+    ['/p/team/agents/zoe', 'There is no agent zoe', 'All agents'],
+    ['/p/team/workspace/zoe', 'There is no agent zoe', 'All agents'],
+    ['/p/team/nowhere', 'Nothing is here', 'Open the inbox'],
+    ['/inbox/nothing', 'This is settled.', 'All projects'],
+  ] as const) {
+    await page.goto(`${api.url}${path}`);
+    await page.getByText(words).first().waitFor();
+    await page.getByRole('link', { name: way }).first().waitFor();
+  }
+  // Not an address of the page: the server itself says so.
+  await page.goto(`${api.url}/nowhere`);
+  expect(await page.textContent('body')).toContain('There is no GET /nowhere here.');
+  browser.expectErrors(/status of 40[04]/);
+});
