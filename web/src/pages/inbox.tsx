@@ -10,7 +10,7 @@ import { Markdown, visible } from '../parts/markdown.js';
 import { count, dollars, some } from '../parts/numbers.js';
 import { Ago, Moment } from '../parts/time.js';
 import { useDecided, useInbox, useInboxCounts } from '../use-inbox.js';
-import { agentPath, turnPath } from './project/places.js';
+import { agentPath, turnPath } from '../parts/places.js';
 
 const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
   report: 'report',

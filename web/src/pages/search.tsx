@@ -11,7 +11,7 @@ import { Mark, type MarkKind } from '../parts/mark.js';
 import { visible } from '../parts/markdown.js';
 import { stateOfAttempt } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
-import { agentPath, filePath, mailPath, turnPath } from './project/places.js';
+import { agentPath, filePath, mailPath, turnPath } from '../parts/places.js';
 
 /** How long somebody has to rest before what they have written is looked for. */
 const restMs = 250;

@@ -3,7 +3,7 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { acts } from '@suzumio/contract/operations/acts';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { type ActEntry, type FoundActs, readActs } from '@suzumio/store/projects/acts';
-import { inOrderOfMail, type MailPlace } from '@suzumio/store/projects/inbox-items';
+import { inOrderOfCell, type PlaceInCell } from '@suzumio/store/projects/inbox-items';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
 import { withProject } from '../project-access.js';
 import type { Runs } from '../routes.js';
@@ -42,7 +42,7 @@ export const actRuns: Runs<typeof acts> = {
 /** What was done to the cell: its place is before those of projects at the same moment. */
 function ofCell(
   { catalog }: Cell,
-  { limit, before, actor }: { limit: number; before: MailPlace | undefined; actor: string | undefined },
+  { limit, before, actor }: { limit: number; before: PlaceInCell | undefined; actor: string | undefined },
 ): FoundActs {
   const bound = before && (before.project === '' ? { before: before.seq } : { until: before.atMs + 1 });
   const { items, previous } = catalog.audit.acts({ limit, order: 'desc', actor, ...bound });
@@ -54,12 +54,12 @@ function ofCell(
 class NewestActs {
   #entries: ActEntry[] = [];
   /** What is before this place is not all known. */
-  #knownFrom: MailPlace | undefined;
+  #knownFrom: PlaceInCell | undefined;
 
   constructor(private readonly limit: number) {}
 
   add({ entries, knownFrom }: FoundActs): void {
-    const all = [...this.#entries, ...entries].sort((a, b) => inOrderOfMail(b.place, a.place));
+    const all = [...this.#entries, ...entries].sort((a, b) => inOrderOfCell(b.place, a.place));
     this.#entries = all.slice(0, this.limit);
     const last = this.#entries.at(-1);
     if (last && all.length > this.limit) this.#note(last.place);
@@ -67,12 +67,12 @@ class NewestActs {
   }
 
   /** They, the newest first, as far back as all are known; and where what is older begins. */
-  part(): { entries: ActEntry[]; previous: MailPlace | undefined } {
+  part(): { entries: ActEntry[]; previous: PlaceInCell | undefined } {
     const from = this.#knownFrom;
-    return { entries: this.#entries.filter(({ place }) => !from || inOrderOfMail(place, from) >= 0), previous: from };
+    return { entries: this.#entries.filter(({ place }) => !from || inOrderOfCell(place, from) >= 0), previous: from };
   }
 
-  #note(place: MailPlace): void {
-    if (!this.#knownFrom || inOrderOfMail(place, this.#knownFrom) > 0) this.#knownFrom = place;
+  #note(place: PlaceInCell): void {
+    if (!this.#knownFrom || inOrderOfCell(place, this.#knownFrom) > 0) this.#knownFrom = place;
   }
 }

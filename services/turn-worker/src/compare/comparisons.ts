@@ -73,7 +73,7 @@ export class Comparisons {
     );
     const refused = 'refused' in outcome ? outcome.refused.code : undefined;
     logger.info({ refused, tookMs: Math.round(performance.now() - startedAtMs) }, 'commits were compared');
-    const patienceMs = stopping.aborted ? lastWordsMs : endPatienceMs;
+    const patienceMs = this.options.stopping.aborted ? lastWordsMs : endPatienceMs;
     await retry(() => client.end(outcome), { ...whileUnavailable, patienceMs });
   }
 }

@@ -95,7 +95,7 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await eventually('the first is taken', () => seen.length === 1);
       await settle(transport);
       expect(seen).toEqual([job(1)]);
-      expect(await transport.waitingTurnJobs()).toBe(1);
+      expect((await transport.turnJobs()).waiting).toBe(1);
       await consumer.pause();
       first.open();
       await settle(transport);

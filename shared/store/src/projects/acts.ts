@@ -2,24 +2,24 @@ import { actEvents, type ActView } from '@suzumio/contract/model/acts';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { listEvents } from './events.js';
-import type { MailPlace } from './inbox-items.js';
+import type { PlaceInCell } from './inbox-items.js';
 
 /** Something that somebody did, and its place among what was done in all projects. */
 export interface ActEntry {
-  place: MailPlace;
+  place: PlaceInCell;
   act: ActView;
 }
 
 /** Acts, and the place up to which they are all known, where that is not the beginning. */
 export interface FoundActs {
   entries: ActEntry[];
-  knownFrom?: MailPlace | undefined;
+  knownFrom?: PlaceInCell | undefined;
 }
 
 /** What people did to a project, the newest first: at most `limit` of it before a place, in a bounded part of its events. */
 export function readActs(
   reader: SqlReader,
-  { limit, before, actor }: { limit: number; before?: MailPlace | undefined; actor?: string | undefined },
+  { limit, before, actor }: { limit: number; before?: PlaceInCell | undefined; actor?: string | undefined },
 ): FoundActs {
   const { id: project } = projectRow(reader);
   const { items, previous } = listEvents(reader, {
@@ -38,11 +38,11 @@ export function readActs(
 }
 
 /** What was done in one moment is in the order of the projects. */
-function boundOf(project: string, { atMs, project: other, seq }: MailPlace): { before: number } | { until: number } {
+function boundOf(project: string, { atMs, project: other, seq }: PlaceInCell): { before: number } | { until: number } {
   return project === other ? { before: seq } : { until: project < other ? atMs + 1 : atMs };
 }
 
-function placeAt(reader: SqlReader, project: string, seq: number): MailPlace {
+function placeAt(reader: SqlReader, project: string, seq: number): PlaceInCell {
   const row = reader.get<{ seq: number; atMs: number }>(
     'SELECT seq, created_at_ms AS atMs FROM events WHERE seq >= :seq ORDER BY seq LIMIT 1',
     { seq },

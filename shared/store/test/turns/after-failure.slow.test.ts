@@ -71,6 +71,7 @@ async function takeAdvice(of: Team, agent: string, code: string): Promise<string
       await of.write((tx) => changeBudget(tx, undefined, { turns: 'unlimited' }, 'test'));
       await of.write((tx) => retryTurn(tx, agent, 'test'));
       break;
+    case undefined:
     default:
       throw new Error(`nothing is advised after ${code}: ${next}`);
   }

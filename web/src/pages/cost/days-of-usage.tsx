@@ -3,7 +3,7 @@ import { Link, useLocation, useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { dayAfter, type Measure, StackedDays } from '../../parts/stacked-days.js';
-import { turnsPath } from '../project/places.js';
+import { turnsPath } from '../../parts/places.js';
 
 const days = 30;
 /** Costs of all projects have no event of their own. */

@@ -7,7 +7,7 @@ import { visible } from '../../parts/markdown.js';
 import { bytes, count, dollars } from '../../parts/numbers.js';
 import { Evidence } from '../../parts/stacked-days.js';
 import { DaysOfUsage } from '../cost/days-of-usage.js';
-import { called, turnsPath } from './places.js';
+import { called, turnsPath } from '../../parts/places.js';
 import { useBudget } from './use-project.js';
 
 function useUsage(project: string, by: 'agent' | 'model') {

@@ -7,7 +7,7 @@ import { some } from '../../parts/numbers.js';
 import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
 import { span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
-import { agentPath } from './places.js';
+import { agentPath } from '../../parts/places.js';
 import { useTurns } from './use-project.js';
 
 const spans = [

@@ -1,7 +1,7 @@
 import type { SharedRef } from '@suzumio/sdk/client';
 import { useLocation } from 'wouter';
 import { visible } from '../../parts/markdown.js';
-import { repositoryPath } from './places.js';
+import { repositoryPath } from '../../parts/places.js';
 import { type Asked, mainBranch, shortly } from './repository-names.js';
 
 const mostRefs = 500;

@@ -9,7 +9,7 @@ import { visible } from '../../parts/markdown.js';
 import { count, some } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
 import { UnifiedDiff } from '../../parts/unified-diff.js';
-import { repositoryPath } from './places.js';
+import { repositoryPath } from '../../parts/places.js';
 import { RepositoryChoice } from './repository-choice.js';
 import { type Asked, shortId, shortly } from './repository-names.js';
 

@@ -8,7 +8,7 @@ import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/markdown.js';
 import { bytes, count, some } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
-import { called, repositoryPath, turnPath } from './places.js';
+import { called, repositoryPath, turnPath } from '../../parts/places.js';
 import { RepositoryChoice } from './repository-choice.js';
 import { mainBranch, shortId, shortName } from './repository-names.js';
 

@@ -11,6 +11,8 @@ const mostLines = 4_000;
 
 /** What is read first, in this order; what else there is follows. */
 const order = ['task', 'agents', 'backend', 'tools', 'turn', 'budget', 'scheduler', 'protection', 'channels'];
+/** What the head of the page says, and what is about the file itself. */
+const elsewhere = ['name', 'rendered'];
 
 /** The project's file with everything resolved, part by part; values of variables and headers are shown to nobody. */
 export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
@@ -25,8 +27,8 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
     return <Failure error={config.error} again={() => void config.refetch()} />;
   }
   if (config.data === undefined) return null;
-  const { rendered: _rendered, name: _name, agents, ...rest } = config.data;
-  const parts: Record<string, unknown> = rest;
+  const { agents } = config.data;
+  const parts = Object.fromEntries(Object.entries(config.data).filter(([name]) => !elsewhere.includes(name)));
   const names = [...new Set([...order, ...Object.keys(parts)])].filter(
     (name) => name === 'agents' || parts[name] !== undefined,
   );

@@ -9,7 +9,7 @@ import { visible } from '../../parts/markdown.js';
 import { nameOf } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Priority } from './mail/letter.js';
-import { agentPath, called, mailPath } from './places.js';
+import { agentPath, called, mailPath } from '../../parts/places.js';
 
 const columns = [
   ['open', 'Open', 'quiet'],

@@ -12,7 +12,7 @@ import { bytes, count, some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
 import { type SystemState, useSystem } from '../../use-system.js';
 import { useWho } from '../../who.js';
-import { mailPath, turnPath } from '../project/places.js';
+import { mailPath, turnPath } from '../../parts/places.js';
 
 const everyMs = 5_000;
 

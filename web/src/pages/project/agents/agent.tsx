@@ -10,7 +10,7 @@ import { Markdown, visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Ago, Moment, span } from '../../../parts/time.js';
-import { addressed, called, mailPath, turnPath, workspacePath } from '../places.js';
+import { addressed, called, mailPath, turnPath, workspacePath } from '../../../parts/places.js';
 import { useBudget } from '../use-project.js';
 import { useWhy } from './use-why.js';
 

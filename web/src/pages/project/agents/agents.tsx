@@ -5,7 +5,7 @@ import { Mark } from '../../../parts/mark.js';
 import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Rows } from '../../../parts/rows.js';
-import { agentPath } from '../places.js';
+import { agentPath } from '../../../parts/places.js';
 import { useWhy } from './use-why.js';
 
 /** So many are asked why at once; the others say it on their own pages. */

@@ -6,7 +6,7 @@ import { Mark, type MarkKind } from '../../../parts/mark.js';
 import { Markdown } from '../../../parts/markdown.js';
 import { bytes, count } from '../../../parts/numbers.js';
 import { Moment } from '../../../parts/time.js';
-import { addressed, agentPath, called, filePath, mailPath, turnPath } from '../places.js';
+import { addressed, agentPath, called, filePath, mailPath, turnPath } from '../../../parts/places.js';
 
 interface LetterProps {
   project: string;

@@ -13,7 +13,7 @@ import { Rows } from '../../../parts/rows.js';
 import { Ago } from '../../../parts/time.js';
 import { useGrowing } from '../../../parts/use-growing.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
-import { addressed, called, mailPath } from '../places.js';
+import { addressed, called, mailPath } from '../../../parts/places.js';
 import { Filters, useFilters, type Wanted } from './filters.js';
 import { Priority } from './letter.js';
 import { ThreadPane } from './thread.js';

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
-import { addressed, called } from '../places.js';
+import { addressed, called } from '../../../parts/places.js';
 import { Letter } from './letter.js';
 
 const partOf = 50;

@@ -6,7 +6,7 @@ import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { useNow } from '../../../parts/time.js';
 import { useWidth } from '../../../parts/use-width.js';
-import { agentPath } from '../places.js';
+import { agentPath } from '../../../parts/places.js';
 import { useMailCounts } from '../use-project.js';
 import { layOut, type Spot } from './layout.js';
 
@@ -21,6 +21,8 @@ interface Member {
 
 const pill = { height: 44, chars: 7.4, pad: 48 };
 const mostDrawn = 40;
+/** The others are on the page of all agents. */
+const mostRows = 60;
 /** How long a way is drawn as one that mail has just gone. */
 const freshMs = 10_000;
 
@@ -264,7 +266,7 @@ function Table({ project, agents, ways }: TeamProps) {
           </tr>
         </thead>
         <tbody>
-          {agents.map((agent) => {
+          {agents.slice(0, mostRows).map((agent) => {
             const { mark, word } = stateOfAgent(agent);
             return (
               <tr key={agent.id}>
@@ -288,6 +290,11 @@ function Table({ project, agents, ways }: TeamProps) {
           })}
         </tbody>
       </table>
+      {agents.length > mostRows ? (
+        <Link href={`/p/${project}/agents`} className="quiet">
+          and {agents.length - mostRows} more agents
+        </Link>
+      ) : null}
     </div>
   );
 }

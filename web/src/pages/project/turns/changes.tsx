@@ -2,7 +2,7 @@ import type { TurnDetail } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import { Failure } from '../../../parts/failure.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
-import { workspacePath } from '../places.js';
+import { workspacePath } from '../../../parts/places.js';
 import { hasEnded, useTurnDiff } from './use-turn.js';
 
 /** The files that a turn has changed, as a diff. */

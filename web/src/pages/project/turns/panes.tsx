@@ -7,7 +7,7 @@ import { Markdown, visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { stateOfAttempt } from '../../../parts/states.js';
 import { Moment, span } from '../../../parts/time.js';
-import { called } from '../places.js';
+import { called } from '../../../parts/places.js';
 import { useTurnLog, useTurnMail } from './use-turn.js';
 
 /** What a turn's model was asked, as it was sent. */

@@ -9,7 +9,7 @@ import { bytes, count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Moment, span, useNow } from '../../../parts/time.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
-import { called } from '../places.js';
+import { called } from '../../../parts/places.js';
 import { Changes } from './changes.js';
 import { Attempts, Log, Prompt, TurnMail, Usage } from './panes.js';
 import { Steps } from './steps/steps.js';

@@ -11,7 +11,7 @@ import { visible } from '../../../parts/markdown.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
-import { called } from '../places.js';
+import { called } from '../../../parts/places.js';
 import { Lanes } from '../lanes.js';
 
 const partTurns = 50;

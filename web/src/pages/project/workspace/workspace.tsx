@@ -11,7 +11,7 @@ import { Preview } from '../../../parts/preview.js';
 import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
-import { turnPath, workspacePath } from '../places.js';
+import { turnPath, workspacePath } from '../../../parts/places.js';
 import { useSharedRefs } from '../repository.js';
 import { type Place, useChanges, useDifference, useEntries, useFile, type WorkspaceFile } from './use-workspace.js';
 

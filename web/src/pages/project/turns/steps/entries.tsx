@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { Cut, oneLine } from '../../../../parts/cut.js';
 import { some } from '../../../../parts/numbers.js';
 import { Moment } from '../../../../parts/time.js';
-import { called } from '../../places.js';
+import { called } from '../../../../parts/places.js';
 import type { Steps } from '../use-turn.js';
 import { Answer } from './answer.js';
 import { Call } from './call.js';

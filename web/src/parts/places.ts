@@ -1,5 +1,5 @@
 import type { Agent } from '@suzumio/sdk/client';
-import { nameOf } from '../../parts/states.js';
+import { nameOf } from './states.js';
 
 /** Where a message is shown, in its thread. */
 export function mailPath(project: string, message: number | string): string {
