@@ -66,7 +66,7 @@ describe('the cost of a project', () => {
     await page.goBack();
     await page.getByRole('link', { name: 'Earlier days' }).click();
     await days.getByRole('columnheader', { name: 'old' }).waitFor();
-    await page.getByText('$9.00').first().waitFor();
+    await days.getByText('$9.00').first().waitFor();
   });
 
   test('without calls says what will stand there', async () => {

@@ -68,7 +68,7 @@ describe('the page of the system', () => {
     await services.getByText('3 of 4 slots busy').waitFor();
     await page.getByRole('row', { name: /north-1 ready 3 of 4 1\.2\.0/ }).waitFor();
     const failed = page.getByRole('region', { name: 'Failed agents' });
-    await failed.getByText('suzumio why river ben').waitFor();
+    await failed.getByText('suzumio agents retry river ben').waitFor();
     await page.getByText('suzumio redeliver river 1 --agent ben').waitFor();
     await announce(1);
     await services.getByText('1 of 4 slots busy').waitFor();
