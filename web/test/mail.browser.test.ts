@@ -88,7 +88,7 @@ describe('mail', () => {
     await page.getByRole('region', { name: 'Thread', exact: true }).getByText('Read the north gauge.').waitFor();
     expect(new URL(page.url()).search).toBe('?q=gauge');
     await go(page, '/p/team/mail/999');
-    await page.getByText('There is no message "999"').waitFor();
+    await page.getByText('There is no message 999').waitFor();
     browser.expectErrors(/status of 404/);
   });
 

@@ -84,7 +84,7 @@ test('a name is a name, whatever it says', async () => {
   await page.goto(`${api.url}/p/team/workspace/ada?path=to%20level`);
   await page.getByText('A link to src/level.py').waitFor();
   await page.goto(`${api.url}/p/team/workspace/zoe`);
-  await page.getByText('There is no agent zoe here.').waitFor();
+  await page.getByText('There is no agent zoe').waitFor();
 });
 
 test('a shared repository has its branches, and who has moved them', async () => {

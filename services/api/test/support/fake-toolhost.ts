@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LiveLine } from '@suzumio/protocol/live';
+import { toolhostHealthPath } from '@suzumio/protocol/toolhost-health';
 
 /** A ToolHost as the API sees it: whoever follows is told what the test says. */
 export interface FakeToolhost {
@@ -27,6 +28,10 @@ export async function fakeToolhost(): Promise<FakeToolhost> {
     },
   };
   const server: Server = createServer((request, response) => {
+    if (request.url === toolhostHealthPath) {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ version: '0.1.0' }));
+      return;
+    }
     fake.asked.push({ path: request.url ?? '', authorization: request.headers.authorization ?? '' });
     if (fake.refusal) {
       const { status, code } = fake.refusal;
