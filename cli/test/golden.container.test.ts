@@ -164,8 +164,11 @@ const cases: Readonly<Record<string, Case>> = {
   'turns-show-files': { args: ['turns', 'show', 'drafts', 'editor:2'], with: { drafts: 'drafting' } },
   'git-refs': { args: ['git', 'refs', 'drafts'], with: { drafts: 'drafting' } },
   'git-log': { args: ['git', 'log', 'drafts'], with: { drafts: 'drafting' } },
+  'git-diff-unknown': { args: ['git', 'diff', 'drafts', 'main', 'work'], with: { drafts: 'drafting' } },
   'git-bundle-empty': { args: ['git', 'bundle', 'drafts'], with: { drafts: 'drafting' } },
   'workspace-restore': { args: ['workspace', 'restore', 'drafts', 'editor', '1'], with: { drafts: 'drafting' } },
+  search: { args: ['search', 'north'], with: newsroom },
+  'search-nothing': { args: ['search', 'a word that nobody wrote'], with: newsroom },
   events: { args: ['events', 'newsroom', '--limit', '6'], with: newsroom },
   'events-type': { args: ['events', 'newsroom', '--type', 'turn.faild'], with: newsroom },
   report: { args: ['report', 'newsroom'], with: newsroom },
@@ -207,6 +210,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   approve: { args: ['approve', 'accepted'], with: { accepted: 'submitted' } },
 
+  audit: { args: ['audit', 'newsroom', '--limit', '4'], with: newsroom },
   'usage-nothing': { args: ['usage'], fresh: true },
   usage: { args: ['usage', 'thinking', '--by', 'agent'], with: { thinking: 'running' }, arrange: useModels },
   'usage-day': { args: ['usage', 'thinking', '--by', 'day', '--from', 'yesterday'], with: { thinking: 'running' } },
@@ -238,6 +242,7 @@ const cases: Readonly<Record<string, Case>> = {
       await api.write('damaged', (tx) => tx.run('DELETE FROM message_reads WHERE rowid = 1'));
     },
   },
+  'artifacts-archive': { args: ['artifacts', 'archive', 'newsroom'], with: newsroom, real: true },
   'artifacts-get': { args: ['artifacts', 'get', 'newsroom', 'north-summary.md'], with: newsroom, real: true },
   'artifacts-publish': {
     args: ['artifacts', 'publish', 'newsroom', 'north.csv', '--description', 'Readings'],
