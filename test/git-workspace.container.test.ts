@@ -206,7 +206,7 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
       /\n[0-9a-f]{10} .* Ninth\n/,
     );
     const hostileTag = await world.run('git', 'diff', 'shared', 'main', 'refs/tags/suzumio/ben/tree');
-    expect(hostileTag).toMatchObject({ code: 3, err: expect.stringContaining('git-commit-unknown') });
+    expect(hostileTag).toMatchObject({ code: 3, err: expect.stringContaining('is no commit of what was pushed') });
   });
 
   test('fails its first turn where it cannot be made, and why says what would be right', async () => {

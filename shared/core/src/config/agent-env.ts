@@ -36,16 +36,36 @@ export function withoutEnvValues<Config extends FileConfig>(config: Config): Con
  * given. What is stored keeps those, since calls need them.
  */
 export function withoutSecretValues<Config extends FileConfig>(config: Config): Config {
-  const shown = structuredClone(withoutEnvValues(config));
-  for (const provider of Object.values(shown.backend.runner.models?.providers ?? {})) {
-    if (provider.headers) provider.headers = namesOf(provider.headers);
-  }
-  for (const pack of shown.tools.toolpacks) {
-    if (typeof pack === 'string' || !('mcp' in pack)) continue;
-    if (pack.mcp.env) pack.mcp.env = namesOf(pack.mcp.env);
-    if (pack.mcp.headers) pack.mcp.headers = namesOf(pack.mcp.headers);
-  }
-  return shown;
+  const shown = withoutEnvValues(config);
+  const { runner } = shown.backend;
+  const { models } = runner;
+  const providers = Object.entries(models?.providers ?? {}).map(([id, provider]) => [id, hiding(provider, 'headers')]);
+  const toolpacks = shown.tools.toolpacks.map((pack) =>
+    typeof pack !== 'string' && 'mcp' in pack ? { ...pack, mcp: hiding(pack.mcp, 'env', 'headers') } : pack,
+  );
+  return {
+    ...shown,
+    tools: { ...shown.tools, toolpacks },
+    backend: models
+      ? {
+          ...shown.backend,
+          runner: {
+            ...runner,
+            models: { ...models, providers: Object.fromEntries(providers) as typeof models.providers },
+          },
+        }
+      : shown.backend,
+  };
+}
+
+/** The same without the values in fields that hold some by name. */
+function hiding<Holder extends object>(holder: Holder, ...fields: string[]): Holder {
+  return Object.fromEntries(
+    Object.entries(holder).map(([field, values]: [string, unknown]) => [
+      field,
+      fields.includes(field) && typeof values === 'object' && values !== null ? namesOf(values) : values,
+    ]),
+  ) as Holder;
 }
 
 /** The names of some values, each with {@link hiddenValue}. */
