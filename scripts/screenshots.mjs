@@ -17,16 +17,15 @@ import { capture, main, run, step } from './lib/steps.mjs';
 const suzumio = join(root, 'cli/bundle/dist/main.js');
 const pictures = join(root, 'docs/images');
 const desk = { width: 1280, height: 800 };
-const phone = { width: 390, height: 844 };
 /** The graph and the stream come to rest. */
 const settleMs = 2_000;
+/** Seconds for another round of the newsroom. */
+const submittedWithin = 120;
 
-/** What is shown: an address, how large, and in which colours. */
+/** What is shown: an address, and in which colours. */
 const views = [
-  { name: 'inbox', path: '/', size: desk, colours: 'light' },
-  { name: 'project', path: '/p/newsroom', size: desk, colours: 'light' },
-  { name: 'turn', path: '/p/newsroom/turns/reporter-1:1', size: desk, colours: 'dark' },
-  { name: 'phone', path: '/p/newsroom', size: phone, colours: 'light' },
+  { name: 'project', path: '/p/newsroom', colours: 'light' },
+  { name: 'turn', path: '/p/newsroom/turns/reporter-1:1', colours: 'dark' },
 ];
 
 await main(async () => {
@@ -45,7 +44,7 @@ await main(async () => {
   }
 });
 
-/** Serves the demo's data; the team writes another bulletin, so that something waits. */
+/** Serves the demo's data; the team is asked for more, so that something waits. */
 async function withServer(env, work) {
   const server = spawn(process.execPath, [suzumio, 'serve', '--port', '0', '--json'], {
     env,
@@ -58,7 +57,15 @@ async function withServer(env, work) {
       if (code !== 0) throw new Error(`suzumio ${args.join(' ')}: ${stderr}`);
       return stdout.trim();
     };
-    await tell('request-changes', 'newsroom', 'editor', "Tonight's bulletin, please.", '--wait');
+    await tell('request-changes', 'newsroom', 'editor', 'Please add when the north gauge rose fastest.');
+    for (
+      let asked = 0;
+      JSON.parse(await tell('status', 'newsroom', '--json')).project.status !== 'submitted';
+      asked += 1
+    ) {
+      if (asked === submittedWithin) throw new Error('the newsroom does not hand in its bulletin');
+      await setTimeout(1_000);
+    }
     await work(url, () => tell('open', '--print'));
   } finally {
     server.kill('SIGINT');
@@ -80,8 +87,8 @@ async function takePictures(url, link) {
     args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'],
   });
   try {
-    for (const { name, path, size, colours } of views) {
-      const context = await window.newContext({ viewport: size, colorScheme: colours, reducedMotion: 'reduce' });
+    for (const { name, path, colours } of views) {
+      const context = await window.newContext({ viewport: desk, colorScheme: colours, reducedMotion: 'reduce' });
       const page = await context.newPage();
       await page.goto(await link());
       await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();

@@ -24,15 +24,22 @@ import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
 
 let world: GoldenWorld;
 let cli: CliWorld;
+/** The processes of the server that are no part of the world. */
+const leaving: (() => Promise<void>)[] = [];
 beforeAll(async () => {
   world = await goldenWorld();
   cli = await createCliWorld({ policy: anyBackend });
   cli.setEnvironment({ SUZUMIO_ROOT: world.api.root });
   await world.project('newsroom', 'submitted');
   await world.project('busy', 'busy');
+  for (const service of ['scheduler', 'toolhost']) {
+    const { cell, transport } = world.api;
+    leaving.push(await cell.catalog.processes.enlist({ service, cell: cell.id, transport: transport.kind }));
+  }
   jest.spyOn(world.api.transport, 'fleet').mockResolvedValue([{ worker: 'worker-1', slots: 2, state: 'ready' }]);
 });
 afterAll(async () => {
+  for (const leave of leaving) await leave();
   await cli.remove();
   await world.close();
 });
