@@ -311,13 +311,14 @@ function createEngines(
   logger: Logger,
   onSuspect: () => void,
 ): Engines {
-  const { worker, path: workerDir, shimFile } = directory;
+  const { worker, path: workerDir, shimFile, hostsFile } = directory;
   const engines: Engines = {};
   if (config.policy.backends.includes('docker')) {
     engines.docker = new DockerEngine({
       worker,
       workerDir,
       shimFile,
+      hostsFile,
       door: config.door,
       turnUser: config.turnUser,
       relayHost: config.relay.host,

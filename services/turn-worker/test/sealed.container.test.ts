@@ -5,6 +5,7 @@ import { World } from './support/world.js';
 
 /** Tries what a sealed container must not be able to do, and tells how each attempt ended. */
 const prisoner = `
+import dns from 'node:dns/promises';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
@@ -40,6 +41,7 @@ const found = {
   toolhost: await knock({ host: '172.17.0.1', port: input.port ?? 80 }),
   outside: await knock({ host: '192.0.2.1', port: 80 }),
   door: await knock({ path: '/turn/door/door.sock' }),
+  localhost: (await dns.lookup('localhost', 4)).address,
   environment: Object.keys(process.env).sort(),
   turnFiles: fs.readdirSync('/turn').sort(),
 };
@@ -88,6 +90,7 @@ describe('a container', () => {
       toolhost: 'ENETUNREACH',
       outside: 'ENETUNREACH',
       door: 'ok',
+      localhost: '127.0.0.1',
     });
     expect(found['interfaces']).toEqual(['lo']);
     expect(found['device']).not.toBe('ok');
@@ -134,6 +137,7 @@ describe('a container', () => {
     expect(host.CapAdd ?? []).toEqual([]);
     expect(host.Devices ?? []).toEqual([]);
     expect(mounts.map(({ Destination, RW }) => [Destination, RW]).sort()).toEqual([
+      ['/etc/hosts', false],
       ['/turn', true],
       ['/turn/door', false],
       ['/turn/input.json', false],

@@ -96,12 +96,15 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     if (subscribed) return;
     subscribed = true;
     const { client } = clients.patient();
+    // Each connection anew: what ioredis 6.0.0 subscribes to again by itself is rejected uncaught when it is closed meanwhile.
+    client.on('ready', () => {
+      client.subscribe(hintChannel).catch((error: unknown) => {
+        if (!closing) logger.error({ err: error }, 'subscribing to hints failed');
+      });
+    });
     client.on('message', (_channel: string, message: string) => {
       const hint = parseHint(message);
       if (hint) hints.notify(hint);
-    });
-    client.subscribe(hintChannel).catch((error: unknown) => {
-      if (!closing) logger.error({ err: error }, 'subscribing to hints failed');
     });
   }
 
@@ -193,12 +196,10 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     fleet: () => command(() => fleet.workers()),
 
     healthy: () =>
-      forHints
-        .run(() => forHints.client.ping())
-        .then(
-          () => true,
-          () => false,
-        ),
+      Promise.all([forHints, forJobs].map(({ client, run }) => run(() => client.ping()))).then(
+        () => true,
+        () => false,
+      ),
     onRecovered: (listener) => recovered.add(listener),
     close: () => (closing ??= close()),
   };

@@ -59,6 +59,7 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
     disconnectTimeout: disconnectTimeoutMs,
     socketTimeout: socketTimeoutMs,
     maxRetriesPerRequest: null,
+    autoResubscribe: false,
   };
 
   function retry(retired: () => boolean) {

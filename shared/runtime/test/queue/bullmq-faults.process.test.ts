@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { Queue } from 'bullmq';
@@ -147,6 +148,26 @@ describe('Redis dies and comes back, empty', () => {
     await eventually('the next job', () => seen.includes(turnJob(2).turn));
   });
 
+  test('closing while hints are subscribed to again throws nothing', async () => {
+    const passage = await openPassage(redis.port);
+    try {
+      const transport = open(passage.url);
+      const heard: number[] = [];
+      transport.onHint(({ seq }) => heard.push(seq));
+      await eventually('hints are heard', () => {
+        transport.hint({ project: 'newsroom', seq: 7 });
+        return heard.includes(7);
+      });
+      const asked = passage.keepFromRedis('subscribe');
+      passage.cut();
+      await asked;
+      // What is thrown with nobody to catch it fails the test.
+      await transport.close();
+    } finally {
+      passage.close();
+    }
+  });
+
   test('closing while Redis is away is bounded, also with a handler that never ends', async () => {
     const [idle, busy] = [open(), open()];
     idle.consumeWakes(() => Promise.resolve());
@@ -173,6 +194,41 @@ describe('Redis dies and comes back, empty', () => {
     never.open();
   });
 });
+
+/** A way to Redis that can be cut, and can keep a command back. */
+async function openPassage(port: number) {
+  let kept = { command: '', arrived: (): void => undefined };
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(port, '127.0.0.1');
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+    }
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+    far.pipe(near);
+    near.on('data', (bytes) => {
+      if (kept.command && bytes.toString().includes(kept.command)) kept.arrived();
+      else far.write(bytes);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  function cut(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+  return {
+    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut,
+    /** Resolves when such a command was sent. */
+    keepFromRedis: (command: string) => new Promise<void>((arrived) => (kept = { command, arrived })),
+    close() {
+      cut();
+      server.close();
+    },
+  };
+}
 
 describe('Redis does not answer', () => {
   test('wakes return, callers are refused, closing is bounded, and nothing is left hanging', async () => {

@@ -28,6 +28,12 @@ export interface BindMount {
   writable?: boolean;
 }
 
+/**
+ * Without this, the engine sets up an empty network for a container with the mode `none`, which takes as long as all else of
+ * its start. The container then has loopback as well, but no `/etc/hosts` and no `/etc/resolv.conf`.
+ */
+export const withoutNetwork = { NetworkDisabled: true } as const;
+
 /** The container of one turn: as closed as its network allows, and limited in everything that the engine can limit. */
 export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
   const { limits } = plan;
@@ -38,6 +44,7 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
     Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
     ...(plan.entrypoint ? { Entrypoint: [...plan.entrypoint], Cmd: [] } : {}),
     ...(plan.attached ? { OpenStdin: true, StdinOnce: false } : {}),
+    ...(plan.network.mode === 'none' ? withoutNetwork : {}),
     HostConfig: {
       NetworkMode: plan.network.mode,
       ExtraHosts: [...plan.network.hosts],

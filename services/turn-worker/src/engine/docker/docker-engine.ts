@@ -34,6 +34,8 @@ export interface DockerEngineOptions {
   probeImage: string;
   /** The shim, below the worker's directory so that containers can see it. */
   shimFile: string;
+  /** The `/etc/hosts` of sealed containers, below the worker's directory too. */
+  hostsFile: string;
   /** The address of relays, where this worker cannot detect it. */
   relayHost?: string | undefined;
   /** The engine's socket. @default where Docker's own tools look for it */
@@ -45,6 +47,7 @@ export interface DockerEngineOptions {
 
 const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
+const hostsPath = '/etc/hosts';
 const closePatienceMs = 10_000;
 
 /** Turns in containers of a Docker engine. */
@@ -243,8 +246,9 @@ export class DockerEngine implements TurnEngine {
     });
   }
 
-  #mounts(start: StartOptions, { door, entrypoint }: Connection): BindMount[] {
+  #mounts(start: StartOptions, { door, entrypoint, network }: Connection): BindMount[] {
     const inTurn = (name: string) => join(defaultTurnDir, name);
+    const needsHosts = network.mode === 'none' && !start.mounts.some(({ target }) => target === hostsPath);
     return [
       { source: start.turnDirectory, target: defaultTurnDir, writable: true },
       { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
@@ -252,6 +256,7 @@ export class DockerEngine implements TurnEngine {
       ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
       ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
+      ...(needsHosts ? [{ source: this.options.hostsFile, target: hostsPath }] : []),
       ...start.mounts.map(({ source, target, readonly }) => ({ source, target, writable: !readonly })),
     ];
   }

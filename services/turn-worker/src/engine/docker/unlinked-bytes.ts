@@ -1,5 +1,6 @@
 import type Docker from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withoutNetwork } from './container-options.js';
 import { probeLabels } from './labels.js';
 
 export interface UnlinkedBytesOptions {
@@ -51,6 +52,7 @@ export async function unlinkedBytes({ docker, image, worker, container }: Unlink
     User: '0:0',
     Labels: probeLabels(worker),
     Entrypoint: ['node', '-e', script],
+    ...withoutNetwork,
     HostConfig: {
       PidMode: `container:${container}`,
       NetworkMode: 'none',
