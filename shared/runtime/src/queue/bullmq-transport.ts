@@ -196,7 +196,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     fleet: () => command(() => fleet.workers()),
 
     healthy: () =>
-      Promise.all([forHints, forJobs].map(({ client, run }) => run(() => client.ping()))).then(
+      Promise.all([forHints, forJobs].map((prompt) => prompt.run(() => prompt.client.ping()))).then(
         () => true,
         () => false,
       ),
