@@ -7,6 +7,7 @@ import { followTurn as followOne } from '@suzumio/contract/client/follow-turn';
 import { makeClient } from '@suzumio/contract/client/make-client';
 import { untilReply as untilReplied } from '@suzumio/contract/client/until-reply';
 import { untilStatus as until } from '@suzumio/contract/client/until-status';
+import { includesScope } from '@suzumio/contract/model/api-scopes';
 import { SuzumioError as ServerError } from '@suzumio/contract/errors/suzumio-error';
 import type {
   ApiAddress,
@@ -36,6 +37,12 @@ export { SuzumioError } from './errors.js';
 export function createClient(address: ApiAddress): Client {
   const failure = (error: unknown, url: string) => told(failureOf(error, url), error);
   return makeClient(address, { calls, failure }) as unknown as Client;
+}
+
+/** Whether a token of that scope may ask for an operation: `allows('mail', 'sendMessage')`. */
+export function allows(scope: string, operation: keyof Client): boolean {
+  const call = calls[operation];
+  return call !== undefined && includesScope(scope, call.scope);
 }
 
 /**

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { allItems, createClient, followCell, followEvents, followTurn, untilReply, untilStatus } from '../src/index.js';
-import { SuzumioError } from '../src/client.js';
+import { allows, SuzumioError } from '../src/client.js';
 
 let server: Server;
 let api: ReturnType<typeof createClient>;
@@ -44,6 +44,22 @@ test('what a newer server answers and refuses comes through as it says it', asyn
 
   json({ code: 'moon-rising', detail: 'In a while.' }, 503);
   await expect(api.getHealth()).rejects.toMatchObject({ code: 'moon-rising', status: 503, retryable: true });
+});
+
+test('what a token may ask for follows from its scope', () => {
+  expect(['read', 'mail', 'operate', 'write', 'admin'].map((scope) => allows(scope, 'sendMessage'))).toEqual([
+    false,
+    true,
+    true,
+    true,
+    true,
+  ]);
+  expect([allows('read', 'listProjects'), allows('write', 'deleteProject'), allows('admin', 'deleteProject')]).toEqual([
+    true,
+    false,
+    true,
+  ]);
+  expect([allows('worker', 'listProjects'), allows('handler', 'listProjects')]).toEqual([false, false]);
 });
 
 test('a wait longer than one request may take asks again, and ends in time', async () => {

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { anonymousActor, type ApiScope, apiScopes, type TokenScope } from '@suzumio/contract/model/access-token';
+import { anonymousActor } from '@suzumio/contract/model/access-token';
+import { type ApiScope, includesScope } from '@suzumio/contract/model/api-scopes';
 import type { ApiIdentity, ApiTokens } from '@suzumio/store/cell/api-tokens';
 import type { Catalog } from '@suzumio/store/cell/catalog';
 import { defaultScope, type Operation, scopeOf } from '@suzumio/contract/operations/operation';
@@ -82,8 +83,7 @@ export function requireReach(response: Response, operation: Operation): void {
 /** @throws SuzumioError `forbidden` when the token's scope is too small */
 function requireScope(response: Response, needed: ApiScope): void {
   const { name, scope } = identityOf(response);
-  const order: readonly TokenScope[] = apiScopes;
-  if (order.indexOf(scope) >= order.indexOf(needed)) return;
+  if (includesScope(scope, needed)) return;
   throw new SuzumioError(
     'forbidden',
     `The token "${name}" has the scope ${scope}; this needs ${needed}${needed === 'admin' ? '' : ' or more'}.`,

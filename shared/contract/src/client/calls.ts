@@ -1,4 +1,5 @@
-import type { Operation } from '../operations/operation.js';
+import type { ApiScope } from '../model/api-scopes.js';
+import { type Operation, scopeOf } from '../operations/operation.js';
 import { longestWaitMs } from '../operations/wait-timeout.js';
 
 /** What a client has to know of an operation to ask for it: plain data, so that it can be carried where zod is not. */
@@ -6,6 +7,8 @@ export interface Call {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** With its names, as `:project`. */
   readonly path: string;
+  /** The least scope of a token for it. */
+  readonly scope: ApiScope;
   readonly sends?: 'json' | 'bytes';
   readonly answers: 'json' | 'text' | 'stream';
   /** Transfers take as long as they take, and have none. */
@@ -22,6 +25,7 @@ export function callOf(operation: Operation): Call {
   return {
     method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE',
     path,
+    scope: scopeOf(operation),
     ...(upload ? { sends: 'bytes' } : body ? { sends: 'json' } : {}),
     answers,
     ...(isTransfer ? {} : { timeoutMs: waitMs + answerWithinMs }),

@@ -1,14 +1,7 @@
 import { z } from 'zod';
 import { parseDuration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
-
-/**
- * The scopes of the API, each including the one before: `read` reads, `mail` also sends mail with attachments,
- * `operate` also keeps projects going, `write` also creates and changes them, `admin` also does what cannot be undone,
- * and manages tokens.
- */
-export const apiScopes = ['read', 'mail', 'operate', 'write', 'admin'] as const;
-export type ApiScope = (typeof apiScopes)[number];
+import { apiScopes } from './api-scopes.js';
 
 /**
  * A token's scope: the {@link apiScopes}; `worker` gives access to the ToolHost's listener for workers; `handler`, to

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
-import type { ApiScope } from '../model/access-token.js';
+import type { ApiScope } from '../model/api-scopes.js';
 
 /** An operation's answer with one status. */
 export interface OperationAnswer {
