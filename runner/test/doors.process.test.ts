@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import { bundled } from './support/bundle.js';
+import { files } from './support/bundle.js';
 import { createToolHost, type FakeToolHost } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, script, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
@@ -16,7 +16,6 @@ const expectedCall = {
   step: '0.0',
 };
 
-const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 

@@ -4,11 +4,10 @@ import { truncateSync } from 'node:fs';
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { bundled } from './support/bundle.js';
+import { files } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, type Ended, ended, listen, script, turn, type TurnPlace } from './support/turn.js';
 
-const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 let answer: (request: Record<string, unknown>) => ToolAnswer;

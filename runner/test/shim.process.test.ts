@@ -4,12 +4,11 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
-import { bundled, foreignRunner } from './support/bundle.js';
+import { files, foreignRunner } from './support/bundle.js';
 import { createToolHost, type FakeToolHost, type ToolAnswer } from './support/tool-host.js';
 import { closed, createTurnPlace, ended, listen, turn, type TurnPlace } from './support/turn.js';
 import { freePort } from '../../test/support/free-port.js';
 
-const files = bundled();
 let place: TurnPlace;
 let host: FakeToolHost;
 let answer: (request: Record<string, unknown>) => ToolAnswer;

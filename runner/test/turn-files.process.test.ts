@@ -1,10 +1,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { bundled } from './support/bundle.js';
+import { files } from './support/bundle.js';
 import { createTurnPlace, type Ended, ended, script, type TurnPlace } from './support/turn.js';
 
-const files = bundled();
 let place: TurnPlace;
 
 beforeEach(async () => {

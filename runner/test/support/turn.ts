@@ -78,7 +78,8 @@ export async function createTurnPlace(): Promise<TurnPlace> {
     },
     output: async () => JSON.parse(await readFile(join(turnDir, 'output.json'), 'utf8')) as unknown,
     start(...args) {
-      const env = { PATH: process.env['PATH'], SUZUMIO_TURN_DIR: turnDir };
+      const { PATH, NODE_COMPILE_CACHE } = process.env;
+      const env = { PATH, NODE_COMPILE_CACHE, SUZUMIO_TURN_DIR: turnDir };
       const child = spawn(process.execPath, args, { env, stdio: ['pipe', 'pipe', 'pipe'], detached: true });
       children.push(child);
       return child;
