@@ -1,6 +1,7 @@
 import type { Act } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import { visible } from './markdown.js';
+import { Table } from './table.js';
 import { Moment } from './time.js';
 
 /** What each act is, as a sentence goes on after who did it. */
@@ -43,59 +44,54 @@ const mostValueChars = 120;
 /** What people did, a row each, the newest first. */
 export function Acts({ acts, actorHref }: { acts: readonly Act[]; actorHref: (actor: string) => string }) {
   return (
-    <div className="table-scroll">
-      <table className="table">
-        <thead>
-          <tr>
-            <th scope="col">When</th>
-            <th scope="col">Who</th>
-            <th scope="col">Did what</th>
-            <th scope="col">Project</th>
-            <th scope="col" className="wide">
-              With
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {acts.map((act, at) => (
-            // Acts of one moment have nothing else that tells them apart.
-            // oxlint-disable-next-line react/no-array-index-key
-            <tr key={`${act.at} ${act.type} ${at}`}>
-              <td>
-                <Moment at={act.at} />
-              </td>
-              <th scope="row">
-                <Link href={actorHref(act.actor)} className="evidence">
-                  <bdi>{visible(act.actor)}</bdi>
-                </Link>
-              </th>
-              <td>
-                {verbOf(act)}{' '}
-                {act.subject === null ? null : (
-                  <b>
-                    <bdi>{visible(act.subject)}</bdi>
-                  </b>
-                )}
-              </td>
-              <td>
-                {act.project === null ? (
-                  ''
-                ) : act.type === 'project.deleted' ? (
-                  <bdi>{act.project}</bdi>
-                ) : (
-                  <Link href={`/p/${act.project}/log?what=acts`} className="evidence">
-                    <bdi>{act.project}</bdi>
-                  </Link>
-                )}
-              </td>
-              <td className="wide clip quiet">
-                <bdi>{withWhat(act.data)}</bdi>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table
+      rows={acts}
+      // Acts of one moment have nothing else that tells them apart.
+      keyOf={({ at, type }, index) => `${at} ${type} ${index}`}
+      columns={[
+        { title: 'When', cell: ({ at }) => <Moment at={at} /> },
+        {
+          title: 'Who',
+          names: true,
+          cell: ({ actor }) => (
+            <Link href={actorHref(actor)} className="evidence">
+              <bdi>{visible(actor)}</bdi>
+            </Link>
+          ),
+        },
+        {
+          title: 'Did what',
+          cell: (act) => (
+            <>
+              {verbOf(act)}{' '}
+              {act.subject === null ? null : (
+                <b>
+                  <bdi>{visible(act.subject)}</bdi>
+                </b>
+              )}
+            </>
+          ),
+        },
+        { title: 'Project', cell: (act) => <ProjectOf act={act} /> },
+        {
+          title: 'With',
+          className: 'wide',
+          classOf: () => 'clip quiet',
+          cell: ({ data }) => <bdi>{withWhat(data)}</bdi>,
+        },
+      ]}
+    />
+  );
+}
+
+function ProjectOf({ act: { project, type } }: { act: Act }) {
+  if (project === null) return null;
+  const name = <bdi>{project}</bdi>;
+  if (type === 'project.deleted') return name;
+  return (
+    <Link href={`/p/${project}/log?what=acts`} className="evidence">
+      {name}
+    </Link>
   );
 }
 

@@ -4,7 +4,7 @@ import { Link, useLocation } from 'wouter';
 import type { Live } from '../live/use-live.js';
 import { useFailed, useInboxCounts } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
-import { useSystem } from '../use-system.js';
+import { useFleet } from '../use-fleet.js';
 import { Icon, type IconName } from '../parts/icon.js';
 import { Mark } from '../parts/mark.js';
 import { count, some } from '../parts/numbers.js';
@@ -103,10 +103,11 @@ function OpenProjects({ projects, waiting }: { projects: readonly Project[]; wai
 
 /** Whether what is shown is live, and the workers: they have no events. */
 function Fleet({ live }: { live: Live }): ReactElement {
-  const workers = useSystem().data?.workers;
-  const words = workers
-    ? `, ${some(workers.ready, 'worker')}, ${count(workers.busy)} of ${some(workers.slots, 'slot')}`
-    : '';
+  const workers = useFleet().data?.items;
+  const ready = workers?.filter(({ state }) => state === 'ready') ?? [];
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const [busy, slots] = [sum(ready.map((worker) => worker.busy ?? 0)), sum(ready.map((worker) => worker.slots))];
+  const words = workers ? `, ${some(ready.length, 'worker')}, ${count(busy)} of ${some(slots, 'slot')}` : '';
   return (
     <p className="fleet">
       <span className={`fleet-dot fleet-${live.state}`} aria-hidden />
