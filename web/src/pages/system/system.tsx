@@ -1,6 +1,8 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { NextAct, SystemActs } from '../../acts/run/late.js';
+import { asked } from '../../acts/run/use-run.js';
 import { api, isForbidden, keys, wordsOf } from '../../api.js';
 import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
@@ -110,7 +112,7 @@ function Services({ system }: { system: SystemState }) {
       {paused === null ? null : (
         <p className="state state-paused">
           <Mark kind="paused" /> Every project is paused by <bdi>{paused.by}</bdi>.{' '}
-          <Copyable text="suzumio resume --all" />
+          <NextAct next={{ operation: 'resumeCell', params: {}, asks: [] }} /> <Copyable text="suzumio resume --all" />
         </p>
       )}
       <ul className="services">
@@ -253,6 +255,7 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
       <h2>
         Failed agents <span className="quiet">{count(agents)}</span>
       </h2>
+      <p className="quiet">Retried, a turn goes on from where it stood: what it did has no second effect.</p>
       <div className="table-scroll">
         <table className="table">
           <thead>
@@ -277,7 +280,10 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
                 <td>
                   <Ago at={at} />
                 </td>
-                <td>
+                <td className="cell-acts">
+                  {next.startsWith('agents retry ') ? (
+                    <SystemActs project={project} request={asked('retryAgent', { project, agent })} />
+                  ) : null}
                   <Copyable text={`suzumio ${next}`} />
                 </td>
               </tr>
@@ -320,7 +326,11 @@ function Undelivered({ undelivered: { messages, items } }: Pick<SystemState, 'un
                     <bdi>{agent}</bdi>, turn {turnNumber}
                   </Link>
                 </td>
-                <td>
+                <td className="cell-acts">
+                  <SystemActs
+                    project={project}
+                    request={asked('redeliverMessage', { project, message: String(seq), body: { agent } })}
+                  />
                   <Copyable text={`suzumio ${next}`} />
                 </td>
               </tr>
