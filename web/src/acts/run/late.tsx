@@ -1,14 +1,35 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
+
+/** A part that could not be loaded is asked for again after so long: the server may be about to come back. */
+const againMs = 3_000;
 
 /** A part that is loaded when it is shown for the first time, and leaves its place empty until then. */
 function late<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
-  const Part = lazy(load) as unknown as ComponentType<Props>;
+  let loaded: ComponentType<Props> | undefined;
   return function Late(props: Props) {
-    return (
-      <Suspense>
-        <Part {...props} />
-      </Suspense>
-    );
+    const [Part, setPart] = useState(() => loaded);
+    useEffect(() => {
+      if (Part !== undefined) return undefined;
+      let timer: ReturnType<typeof setTimeout> | undefined;
+      let isShown = true;
+      const ask = () => {
+        load().then(
+          ({ default: part }) => {
+            loaded = part;
+            if (isShown) setPart(() => part);
+          },
+          () => {
+            if (isShown) timer = setTimeout(ask, againMs);
+          },
+        );
+      };
+      ask();
+      return () => {
+        isShown = false;
+        clearTimeout(timer);
+      };
+    }, [Part]);
+    return Part === undefined ? null : <Part {...props} />;
   };
 }
 

@@ -47,19 +47,11 @@ export function Menu({ name, children }: { name: string; children: ReactNode }) 
 export function MenuItem({ does, will, onAct }: { does: string; will: string; onAct: () => void }) {
   const id = useId();
   return (
-    <li>
-      <button
-        type="button"
-        className="menu-item"
-        aria-labelledby={`${id}-does`}
-        aria-describedby={`${id}-will`}
-        onClick={onAct}
-      >
-        <b id={`${id}-does`}>{does}</b>
-        <span id={`${id}-will`} className="quiet">
-          {will}
-        </span>
+    <li className="menu-choice">
+      <button type="button" className="menu-item" aria-describedby={id} onClick={onAct}>
+        {does}
       </button>
+      <p id={id}>{will}</p>
     </li>
   );
 }

@@ -81,8 +81,9 @@ export function showProject(project: string, change: (detail: ProjectDetail) => 
   const before = queries.getQueryData<ProjectDetail>(queryKey);
   // What is being read now may be from before.
   queries.cancelQueries({ queryKey }).catch(() => undefined);
-  queries.setQueryData<ProjectDetail>(queryKey, (detail) => detail && change(detail));
+  const shown = queries.setQueryData<ProjectDetail>(queryKey, (detail) => detail && change(detail));
   return () => {
-    queries.setQueryData(queryKey, before);
+    // What was read since then is the truth.
+    if (queries.getQueryData(queryKey) === shown) queries.setQueryData(queryKey, before);
   };
 }
