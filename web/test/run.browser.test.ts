@@ -199,7 +199,7 @@ describe('an agent', () => {
     await failTurn(api, 'team', 'cat');
     const page = await open('/p/team/agents/cat');
     const why = page.getByRole('region', { name: 'Why it is quiet' });
-    await why.getByRole('button', { name: 'Retry' }).click();
+    await why.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.locator('.agent-head').getByText('turn 1 is next').waitFor();
     await beginTurn(api, 'team', 'ada');
     await go(page, '/p/team/turns/ada:1');
