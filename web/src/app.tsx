@@ -2,6 +2,7 @@ import { useEffect } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
+import { Dialogs } from './acts/run/dialogs.js';
 import { useLive } from './live/use-live.js';
 import { Boundary } from './parts/boundary.js';
 import { Failure } from './parts/failure.js';
@@ -45,6 +46,7 @@ function SignedIn() {
       <div inert={isOut}>
         <Shell />
       </div>
+      <Dialogs />
       {isOut ? <SignInOver name={session.data.name} /> : null}
     </WhoContext>
   );

@@ -1,5 +1,6 @@
 import type { ProjectDetail, UsageRow } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
+import { BudgetActs } from '../../acts/run/late.js';
 import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
@@ -158,6 +159,7 @@ function Budgets({ project }: { project: string }) {
                 </span>
               );
             })}
+            <BudgetActs project={project} agent={budget.agent} />
           </li>
         ))}
       </ul>

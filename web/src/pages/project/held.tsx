@@ -1,6 +1,7 @@
 import type { Agent, ProjectDetail, Why } from '@suzumio/sdk/client';
 import { Fragment } from 'react';
 import { Link } from 'wouter';
+import { NextAct } from '../../acts/run/late.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/markdown.js';
 import { nameOf } from '../../parts/states.js';
@@ -44,6 +45,7 @@ export function Held({ detail: { project, agents } }: { detail: ProjectDetail })
           return first === undefined ? null : (
             <li key={first.agent.id} className="held-row">
               <Who project={project.id} agents={group.map(({ agent }) => agent)} reason={first.reason} />
+              {first.reason.request === null ? null : <NextAct next={first.reason.request} />}
               {first.reason.next === null ? null : <Copyable text={`suzumio ${first.reason.next}`} />}
             </li>
           );

@@ -1,8 +1,10 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
 import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
+import { ProjectActs } from '../../acts/run/late.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
+import { visible } from '../../parts/markdown.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
@@ -31,7 +33,7 @@ export function Project() {
   const project = useProject(id);
   if (project.data === undefined) {
     if (!project.error) return null;
-    if (project.error instanceof SuzumioError && project.error.code === 'project-unknown') return <Gone id={id} />;
+    if (isUnknown(project.error)) return <Gone id={id} />;
     return <Failure error={project.error} again={() => void project.refetch()} />;
   }
   const old = project.error ? <Deleted error={project.error} /> : null;
@@ -45,7 +47,7 @@ export function Project() {
       </Route>
       <Route>
         <div className="project">
-          <Head detail={project.data} />
+          <Head detail={project.data} isGone={isUnknown(project.error)} />
           {old}
           <Asks project={id} detail={project.data} />
           <Switch>
@@ -100,6 +102,10 @@ export function Project() {
   );
 }
 
+function isUnknown(error: unknown): boolean {
+  return error instanceof SuzumioError && error.code === 'project-unknown';
+}
+
 function Gone({ id }: { id: string }) {
   return (
     <div className="empty">
@@ -116,10 +122,9 @@ function Gone({ id }: { id: string }) {
 
 /** What is shown is the last that was read. */
 function Deleted({ error }: { error: unknown }) {
-  const words =
-    error instanceof SuzumioError && error.code === 'project-unknown'
-      ? 'This project was deleted. What you see is how it was.'
-      : `What you see may be old: ${error instanceof Error ? error.message : ''}`;
+  const words = isUnknown(error)
+    ? 'This project was deleted. What you see is how it was.'
+    : `What you see may be old: ${error instanceof Error ? error.message : ''}`;
   return (
     <p className="lost" role="status">
       {words}
@@ -127,7 +132,8 @@ function Deleted({ error }: { error: unknown }) {
   );
 }
 
-function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
+function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
+  const { project, agents } = detail;
   const { mark, word } = stateOfProject(
     project,
     agents.some(({ state }) => state === 'failed'),
@@ -137,49 +143,63 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
   const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
   return (
     <header className="project-head">
-      <div className="project-title">
-        <h1>
-          <bdi>{project.id}</bdi>
-        </h1>
-        <span className={`state state-${mark}`}>
-          <Mark kind={mark} /> {word}
-        </span>
-        <Link href={`/p/${project.id}/agents`} className="button head-why">
-          <span>
-            Why<span className="head-why-long"> is it quiet</span>?
-          </span>
-        </Link>
+      <div className="project-top">
+        <div className="project-what">
+          <div className="project-title">
+            <h1>
+              <bdi>{project.id}</bdi>
+            </h1>
+            <span className={`state state-${mark}`}>
+              <Mark kind={mark} /> {word}
+            </span>
+          </div>
+          <ul className="facts">
+            <Fact>
+              <b>{atWork}</b> at work
+              {next > 0 ? (
+                <>
+                  , <b>{next}</b> next
+                </>
+              ) : null}
+            </Fact>
+            <Fact>
+              <b>{count(project.turns.total)}</b> {project.turns.total === 1 ? 'turn' : 'turns'}
+              {project.turns.failed > 0 ? <span className="state-failed">, {project.turns.failed} failed</span> : null}
+            </Fact>
+            <Fact>
+              <b>{count(project.tokens)}</b> tokens
+            </Fact>
+            <Fact>
+              <b>{dollars(project.costUsd)}</b>
+              {budget?.limit == null ? null : ` of ${dollars(budget.limit)}`}
+            </Fact>
+            <Fact>
+              {project.startedAt === null ? (
+                'not started'
+              ) : (
+                <>
+                  started <Ago at={project.startedAt} /> ago
+                </>
+              )}
+            </Fact>
+            {Object.entries(project.labels)
+              .slice(0, mostLabels)
+              .map(([key, value]) => (
+                <li key={key} className="label clip">
+                  <bdi>{visible(key)}</bdi>=<bdi>{visible(value)}</bdi>
+                </li>
+              ))}
+          </ul>
+        </div>
+        <div className="head-acts">
+          <Link href={`/p/${project.id}/agents`} className="button head-why">
+            <span>
+              Why<span className="head-why-long"> is it quiet</span>?
+            </span>
+          </Link>
+          {isGone ? null : <ProjectActs detail={detail} />}
+        </div>
       </div>
-      <ul className="facts">
-        <Fact>
-          <b>{atWork}</b> at work
-          {next > 0 ? (
-            <>
-              , <b>{next}</b> next
-            </>
-          ) : null}
-        </Fact>
-        <Fact>
-          <b>{count(project.turns.total)}</b> {project.turns.total === 1 ? 'turn' : 'turns'}
-          {project.turns.failed > 0 ? <span className="state-failed">, {project.turns.failed} failed</span> : null}
-        </Fact>
-        <Fact>
-          <b>{count(project.tokens)}</b> tokens
-        </Fact>
-        <Fact>
-          <b>{dollars(project.costUsd)}</b>
-          {budget?.limit == null ? null : ` of ${dollars(budget.limit)}`}
-        </Fact>
-        <Fact>
-          {project.startedAt === null ? (
-            'not started'
-          ) : (
-            <>
-              started <Ago at={project.startedAt} /> ago
-            </>
-          )}
-        </Fact>
-      </ul>
       <Tabs
         project={project.id}
         messages={project.messages}
@@ -190,6 +210,9 @@ function Head({ detail: { project, agents } }: { detail: ProjectDetail }) {
     </header>
   );
 }
+
+/** So many labels are shown; the others are where they are set. */
+const mostLabels = 4;
 
 function Fact({ children }: { children: ReactNode }) {
   return <li>{children}</li>;

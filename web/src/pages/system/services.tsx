@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { NextAct } from '../../acts/run/late.js';
 import { Copyable } from '../../parts/copy.js';
 import { Mark, type MarkKind } from '../../parts/mark.js';
 import { count, some } from '../../parts/numbers.js';
@@ -46,7 +47,7 @@ export function Services({ system }: { system: SystemState }) {
       {paused === null ? null : (
         <p className="state state-paused">
           <Mark kind="paused" /> Every project is paused by <bdi>{paused.by}</bdi>.{' '}
-          <Copyable text="suzumio resume --all" />
+          <NextAct next={{ operation: 'resumeCell', params: {}, asks: [] }} /> <Copyable text="suzumio resume --all" />
         </p>
       )}
       <ul className="services">

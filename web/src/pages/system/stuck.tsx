@@ -1,4 +1,6 @@
 import { Link } from 'wouter';
+import { SystemActs } from '../../acts/run/late.js';
+import { asked } from '../../acts/run/use-run.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/markdown.js';
 import { count } from '../../parts/numbers.js';
@@ -25,6 +27,7 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
       <h2>
         Failed agents <span className="quiet">{count(agents)}</span>
       </h2>
+      <p className="quiet">Retried, a turn goes on from where it stood: what it did has no second effect.</p>
       <Table
         rows={items}
         keyOf={({ project, agent }) => `${project} ${agent}`}
@@ -40,7 +43,18 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
           },
           { title: 'Why', hint: ({ message }) => visible(message), cell: ({ code }) => <code>{code}</code> },
           { title: 'Since', cell: ({ at }) => <Ago at={at} /> },
-          { title: 'What next', cell: ({ next }) => <Copyable text={`suzumio ${next}`} /> },
+          {
+            title: 'What next',
+            classOf: () => 'cell-acts',
+            cell: ({ project, agent, next }) => (
+              <>
+                {next.startsWith('agents retry ') ? (
+                  <SystemActs project={project} request={asked('retryAgent', { project, agent })} />
+                ) : null}
+                <Copyable text={`suzumio ${next}`} />
+              </>
+            ),
+          },
         ]}
       />
       <More of={agents} shown={items.length} />
@@ -77,7 +91,19 @@ function Undelivered({ undelivered: { messages, items } }: Pick<SystemState, 'un
               </Link>
             ),
           },
-          { title: 'Deliver again', cell: ({ next }) => <Copyable text={`suzumio ${next}`} /> },
+          {
+            title: 'Deliver again',
+            classOf: () => 'cell-acts',
+            cell: ({ project, seq, agent, next }) => (
+              <>
+                <SystemActs
+                  project={project}
+                  request={asked('redeliverMessage', { project, message: String(seq), body: { agent } })}
+                />
+                <Copyable text={`suzumio ${next}`} />
+              </>
+            ),
+          },
         ]}
       />
       <More of={messages} shown={items.length} />

@@ -2,6 +2,7 @@ import type { Agent, ProjectDetail, Turn } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 import { Link } from 'wouter';
+import { AgentActs, NextAct } from '../../../acts/run/late.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
@@ -47,6 +48,7 @@ export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent:
           </span>
         </h2>
         <Facts project={project.id} agent={agent} />
+        <AgentActs project={project.id} agent={agent} />
       </header>
       <div className="agent-main">
         <Why project={project.id} agent={agent} />
@@ -111,11 +113,12 @@ function Why({ project, agent }: { project: string; agent: Agent }) {
     <Section title={agent.activeTurn?.status === 'running' ? 'What it is at' : 'Why it is quiet'}>
       {why.error ? <Failure error={why.error} again={() => void why.refetch()} /> : null}
       <ol className="reasons">
-        {why.data?.reasons.map(({ code, sentence, next }) => (
+        {why.data?.reasons.map(({ code, sentence, next, request }) => (
           <li key={code} className="reason">
             <p>
               <bdi>{sentence}</bdi>
             </p>
+            {request === null ? null : <NextAct next={request} />}
             {next === null ? null : <Copyable text={`suzumio ${next}`} />}
           </li>
         ))}

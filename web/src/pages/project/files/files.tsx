@@ -1,6 +1,7 @@
 import type { Artifact, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearchParams } from 'wouter';
+import { FileActs } from '../../../acts/run/late.js';
 import { api, keys, publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { DiffRows } from '../../../parts/diff-rows.js';
@@ -131,6 +132,7 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
         <a className="button" href={addressOf(project, version, 'content')} download>
           Download
         </a>
+        <FileActs project={project} version={version} />
         {file.versions.length > 1 ? (
           <label className="field">
             Compare with{' '}

@@ -1,6 +1,7 @@
 import type { Agent, Message, MessageDetail } from '@suzumio/sdk/client';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
+import { LetterActs } from '../../../acts/run/late.js';
 import { Icon } from '../../../parts/icon.js';
 import { Mark, type MarkKind } from '../../../parts/mark.js';
 import { Markdown } from '../../../parts/markdown.js';
@@ -51,7 +52,10 @@ export function Letter({ project, message, agents, detail }: LetterProps) {
       {detail === undefined ? (
         <Receipt project={project} message={message} agents={agents} />
       ) : (
-        <Receipts project={project} detail={detail} agents={agents} />
+        <>
+          <Receipts project={project} detail={detail} agents={agents} />
+          <LetterActs project={project} message={detail} />
+        </>
       )}
     </article>
   );

@@ -1,6 +1,7 @@
 import { type Agent, type ProjectDetail, SuzumioError, type TurnDetail } from '@suzumio/sdk/client';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation, useParams, useSearchParams } from 'wouter';
+import { TurnActs } from '../../../acts/run/turn-acts.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
@@ -167,6 +168,7 @@ function Head({ project, turn, agents }: Props) {
           <Copyable text={`suzumio turns show ${project} ${turn.agent}:${turn.number}`} />
         </li>
       </ul>
+      <TurnActs project={project} turn={turn} agent={agent} />
     </header>
   );
 }

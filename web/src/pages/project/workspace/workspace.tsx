@@ -1,6 +1,7 @@
 import type { ProjectDetail, WorkspaceChange, WorkspaceEntry } from '@suzumio/sdk/client';
 import { type ReactNode, useEffect } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
+import { RestoreAct } from '../../../acts/run/restore-dialog.js';
 import { publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
@@ -125,6 +126,7 @@ function Choices({
         ))}
       </nav>
       <div className="turns-filters">
+        <RestoreAct project={project} agent={agents.find(({ id }) => id === agent)} turn={turn} newest={changes[0]} />
         {refs.data === undefined || refs.data.length === 0 ? null : (
           <Link href={`/p/${project.id}/repository`} className="button">
             Shared repository

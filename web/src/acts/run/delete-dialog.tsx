@@ -1,0 +1,94 @@
+import type { Project } from '@suzumio/sdk/client';
+import { useId, useState } from 'react';
+import { useLocation } from 'wouter';
+import { keys, queries } from '../../api.js';
+import { some } from '../../parts/numbers.js';
+import { Outcome } from './bar.js';
+import { Dialog } from './dialog.js';
+import { closeDialog } from './dialogs.js';
+import { asked, useRun } from './use-run.js';
+
+/** Deletes a project, once its name was typed. */
+export function DeleteDialog({ project }: { project: Project }) {
+  const { id, turns, messages, artifacts } = project;
+  const ids = useId();
+  const [, navigate] = useLocation();
+  const run = useRun(id);
+  const [typed, setTyped] = useState('');
+  const [isWrong, setWrong] = useState(false);
+  const closed = () => {
+    closeDialog();
+    if (!run.isDone) return;
+    navigate('/projects');
+    queries.removeQueries({ queryKey: keys.project(id) });
+  };
+  return (
+    <Dialog
+      title={
+        <>
+          Delete <bdi>{id}</bdi>?
+        </>
+      }
+      onClosed={closed}
+    >
+      {(close) =>
+        run.isDone ? (
+          <>
+            <p role="status">
+              <bdi>{id}</bdi> is no more. Its name is free for another project.
+            </p>
+            <div className="dialog-foot">
+              <button type="button" className="button" data-next onClick={close}>
+                All projects
+              </button>
+            </div>
+          </>
+        ) : (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              setWrong(typed !== id);
+              if (typed === id) run.ask(asked('deleteProject', { project: id }), '');
+            }}
+          >
+            <p id={`${ids}-will`}>
+              {turns.active > 0 ? `${some(turns.active, 'turn')} that run or wait are ended at once. ` : ''}
+              Its database with {some(turns.total, 'turn')} and {some(messages, 'message')}, {some(artifacts, 'file')},
+              workspaces and logs are removed. It cannot be had back.
+            </p>
+            <label className="dialog-field">
+              <span>
+                Type its name, <b>{id}</b>, to delete it
+              </span>
+              <input
+                className="input"
+                value={typed}
+                autoComplete="off"
+                autoCapitalize="off"
+                spellCheck={false}
+                aria-invalid={isWrong}
+                aria-describedby={`${ids}-wrong`}
+                onChange={({ target }) => {
+                  setTyped(target.value);
+                  setWrong(false);
+                }}
+              />
+            </label>
+            <p id={`${ids}-wrong`} role="alert" className="dialog-wrong">
+              {isWrong ? `That is not its name: nothing was done.` : ''}
+            </p>
+            <Outcome run={run} />
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={close}>
+                Keep it
+              </button>
+              <button type="submit" className="button button-filled" aria-describedby={`${ids}-will`}>
+                {run.isPending ? 'Deleting…' : 'Delete for good'}
+              </button>
+            </div>
+          </form>
+        )
+      }
+    </Dialog>
+  );
+}

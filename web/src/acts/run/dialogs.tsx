@@ -1,0 +1,37 @@
+import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
+import { useLocation } from 'wouter';
+
+let shown: ReactElement | undefined;
+const watching = new Set<() => void>();
+
+function show(dialog: ReactElement | undefined): void {
+  shown = dialog;
+  for (const changed of watching) changed();
+}
+
+/** Opens a dialog over the page. It stays when what opened it goes: somebody else may be faster. */
+export function openDialog(dialog: ReactElement): void {
+  show(dialog);
+}
+
+/** Takes the dialog away; the focus is where it was, or else in the page. */
+export function closeDialog(): void {
+  show(undefined);
+  setTimeout(() => {
+    if (document.activeElement === document.body) document.getElementById('content')?.focus();
+  });
+}
+
+/** The dialog that is open. Another address closes it. */
+export function Dialogs() {
+  const dialog = useSyncExternalStore(
+    (changed) => {
+      watching.add(changed);
+      return () => watching.delete(changed);
+    },
+    () => shown,
+  );
+  const [place] = useLocation();
+  useEffect(() => () => show(undefined), [place]);
+  return dialog ?? null;
+}

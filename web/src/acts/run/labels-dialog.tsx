@@ -1,0 +1,73 @@
+import { useState } from 'react';
+import { useProject } from '../../pages/project/use-project.js';
+import { visible } from '../../parts/markdown.js';
+import { Outcome } from './bar.js';
+import { Dialog } from './dialog.js';
+import { asked, useRun } from './use-run.js';
+
+/** What a project is filed under: labels that are set and removed, each at once. */
+export function LabelsDialog({ project }: { project: string }) {
+  const run = useRun(project);
+  const labels = Object.entries(useProject(project).data?.project.labels ?? {});
+  const [name, setName] = useState('');
+  const [text, setText] = useState('');
+  return (
+    <Dialog
+      title={
+        <>
+          Labels of <bdi>{project}</bdi>
+        </>
+      }
+    >
+      {(close) => (
+        <>
+          {labels.length === 0 ? <p className="quiet">It has none.</p> : null}
+          <ul className="labels">
+            {labels.map(([key, value]) => (
+              <li key={key} className="labels-row">
+                <span>
+                  <bdi>{visible(key)}</bdi> = <bdi>{visible(value)}</bdi>
+                </span>
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() =>
+                    run.ask(asked('labelProject', { project, body: { remove: [key] } }), `${key} is removed.`)
+                  }
+                >
+                  Remove <span className="visually-hidden">{key}</span>
+                </button>
+              </li>
+            ))}
+          </ul>
+          <form
+            className="labels-new"
+            onSubmit={(event) => {
+              event.preventDefault();
+              run.ask(asked('labelProject', { project, body: { set: { [name]: text } } }), `${name} is set.`);
+            }}
+          >
+            <label className="dialog-field">
+              <span>Name</span>
+              <input className="input" value={name} onChange={({ target }) => setName(target.value)} />
+            </label>
+            <label className="dialog-field">
+              <span>Text</span>
+              <input className="input" value={text} onChange={({ target }) => setText(target.value)} />
+            </label>
+            <button type="submit" className="button button-filled">
+              Set
+            </button>
+          </form>
+          <p className="quiet">A label of that name gets the new text. Lists of projects can be narrowed by labels.</p>
+          <Outcome run={run} />
+          <div className="dialog-foot">
+            <button type="button" className="button" onClick={close}>
+              Close
+            </button>
+          </div>
+        </>
+      )}
+    </Dialog>
+  );
+}

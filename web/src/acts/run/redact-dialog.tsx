@@ -1,0 +1,93 @@
+import type { Client } from '@suzumio/sdk/client';
+import { type ReactNode, useId, useState } from 'react';
+import { visible } from '../../parts/markdown.js';
+import { Outcome } from './bar.js';
+import { Dialog } from './dialog.js';
+import { type Asked, useRun } from './use-run.js';
+
+type Redacted = Awaited<ReturnType<Client['redactMessage']>>;
+
+/** So much of a text is shown before it goes. */
+const mostShown = 4_000;
+
+/** The text that goes. */
+export function Going({ text }: { text: string }) {
+  return (
+    <pre className="dialog-text" tabIndex={0}>
+      <bdi>{visible(text.slice(0, mostShown))}</bdi>
+      {text.length > mostShown ? '\n…' : ''}
+    </pre>
+  );
+}
+
+/**
+ * Removes the content of a message or a file, which cannot be undone.
+ *
+ * @param children what goes
+ */
+export function RedactDialog({
+  project,
+  request,
+  what,
+  children,
+}: {
+  project: string;
+  request: Asked;
+  what: 'message' | 'artifact';
+  children: ReactNode;
+}) {
+  const id = useId();
+  const run = useRun(project);
+  const [because, setBecause] = useState('');
+  const gone = run.isDone ? (run.answer as Redacted) : undefined;
+  const body = because.trim() === '' ? {} : { because: because.trim() };
+  return (
+    <Dialog title={what === 'message' ? 'Remove the text of this message?' : 'Remove the content of this file?'}>
+      {(close) =>
+        gone ? (
+          <>
+            <p role="status">It is removed, and its copies in what the project has recorded.</p>
+            <ul className="dialog-left">
+              {gone.left.map(({ what: kind, detail }) => (
+                <li key={kind + detail}>{detail}</li>
+              ))}
+            </ul>
+            <div className="dialog-foot">
+              <button type="button" className="button" data-next onClick={close}>
+                Close
+              </button>
+            </div>
+          </>
+        ) : (
+          <form
+            onSubmit={(event) => {
+              event.preventDefault();
+              run.ask({ ...request, params: { ...request.params, body } }, '');
+            }}
+          >
+            {children}
+            <p id={`${id}-will`}>
+              {what === 'message' ? 'This text goes' : 'This content and its description go'}, and so do copies in what
+              the project has recorded. It cannot be had back. Agents that know it begin their turns anew.
+            </p>
+            <label className="dialog-field">
+              <span>
+                Why <span className="quiet">kept and shown; may be empty</span>
+              </span>
+              <input className="input" value={because} onChange={({ target }) => setBecause(target.value)} />
+            </label>
+            <Outcome run={run} />
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={close}>
+                Keep it
+              </button>
+              <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
+                {run.isPending ? 'Removing…' : 'Remove for good'}
+              </button>
+            </div>
+          </form>
+        )
+      }
+    </Dialog>
+  );
+}

@@ -1,0 +1,35 @@
+import type { Agent, TurnDetail } from '@suzumio/sdk/client';
+import { useMay } from '../use-act.js';
+import { agentAllows } from './allowed.js';
+import { ActButton, Bar } from './bar.js';
+import { useHotkey } from './hotkey.js';
+import { asked, useRun } from './use-run.js';
+import { words } from './words.js';
+
+/** What is done to one turn: cancelled while it waits or runs, retried where it is the last of its agent. */
+export function TurnActs({ project, turn, agent }: { project: string; turn: TurnDetail; agent: Agent | undefined }) {
+  const may = useMay();
+  const run = useRun(project);
+  const isLast = agent !== undefined && agent.activeTurn === null && turn.number === agent.turns;
+  const mayRetry =
+    isLast && ['failed', 'cancelled'].includes(turn.status) && agentAllows('retry', agent) && may('retryAgent');
+  const mayCancel = ['queued', 'running'].includes(turn.status) && may('cancelTurn');
+  const number = String(turn.number);
+  const retry = () => run.ask(asked('retryAgent', { project, agent: turn.agent }), `Turn ${number} is queued again.`);
+  useHotkey('r', mayRetry ? retry : undefined);
+  return (
+    <Bar label={`Run turn ${number}`} run={run} className="turn-acts">
+      {mayRetry ? (
+        <ActButton does="Retry" will={words.retryAgent.will} isFilled hotkey="r" run={run} onAct={retry} />
+      ) : null}
+      {mayCancel ? (
+        <ActButton
+          does="Cancel turn"
+          will={words.cancelTurn.will}
+          run={run}
+          onAct={() => run.ask(asked('cancelTurn', { project, turn: turn.id }), `Turn ${number} is cancelled.`)}
+        />
+      ) : null}
+    </Bar>
+  );
+}

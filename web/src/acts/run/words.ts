@@ -1,0 +1,32 @@
+/** What acts are called, and what they will do: the same wherever they stand. */
+export const words = {
+  retryAgent: {
+    does: 'Retry',
+    will: 'Its turn goes on from where it stood. What it did has no second effect.',
+    did: 'The turn is queued again.',
+  },
+  resetAgent: {
+    does: 'Deliver its mail again',
+    will: 'Its mail is unread again: a new turn reads it, and may repeat what an earlier one did.',
+    did: 'Its mail is unread again.',
+  },
+  startAgent: { does: 'Start it', will: 'It starts turns again.', did: 'It starts turns again.' },
+  startProject: { does: 'Start the project', will: 'Mail that waits starts turns at once.', did: 'The project runs.' },
+  resumeProject: { does: 'Resume the project', will: 'Its agents start turns again.', did: 'The project goes on.' },
+  resumeAgent: {
+    does: 'Resume',
+    will: 'It starts turns again, with a fresh allowance for the hour.',
+    did: 'It goes on.',
+  },
+  resumeCell: { does: 'Resume everything', will: 'All projects start turns again.', did: 'All projects go on.' },
+  redeliverMessage: {
+    does: 'Deliver again',
+    will: 'A new turn reads it, and may repeat what an earlier one did.',
+    did: 'It is unread again.',
+  },
+  cancelTurn: {
+    does: 'Cancel',
+    will: 'What has run of it is ended at once; its mail counts as not delivered. It can be retried.',
+    did: 'The turn is cancelled.',
+  },
+} as const;

@@ -1,0 +1,355 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { beginTurn, failTurn, leaveFiles, publish } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { freePort } from '../../test/support/free-port.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
+
+const browser = testBrowser();
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi({ port: await freePort() });
+  await api.create();
+});
+afterAll(() => api.close());
+
+const named = (name: string) => teamYaml.replace('name: team', `name: ${name}`);
+
+/** A page of somebody who is signed in with a token; the administrator's unless another is given. */
+async function open(
+  path: string,
+  { token = api.adminToken, ...options }: { token?: string; viewport?: typeof desk } = {},
+) {
+  const page = await browser.page(await browser.open({ viewport: desk, ...options }));
+  await page.goto((await linkFor(api, { path }, token)).url);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
+
+const go = (page: Page, path: string) => page.goto(`${api.url}${path}`);
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
+const dialog = (page: Page) => page.getByRole('dialog');
+const focused = (page: Page) =>
+  page.evaluate<string>(
+    '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent).trim()',
+  );
+
+/** How often something happened in a project. */
+async function happened(project: string, type: string): Promise<number> {
+  const rows = await api.rows<{ count: number }>(
+    project,
+    `SELECT count(*) AS count FROM events WHERE type = '${type}'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** Chooses from a menu of the page's head. */
+async function choose(page: Page, menu: string, act: string) {
+  await page.locator('summary', { hasText: menu }).first().click();
+  await button(page, act).click();
+}
+
+describe('a project', () => {
+  test('is started, paused, gone on with and stopped, and says what each will do', async () => {
+    await api.create(named('one'), { start: false });
+    const page = await open('/p/one');
+    expect(await button(page, 'Start').getAttribute('aria-describedby')).not.toBeNull();
+    await page.getByText('Its mail starts turns at once.').waitFor();
+    expect(await button(page, 'Pause').count()).toBe(0);
+    await button(page, 'Start').click();
+    await page.getByRole('status').getByText('one runs.').waitFor();
+    await button(page, 'Pause').waitFor();
+    // What had the focus is gone: it is on the next act.
+    expect(await focused(page)).toMatch(/^Pause/);
+    await page.keyboard.press('p');
+    await page.getByRole('status').getByText('one is paused.').waitFor();
+    await page.locator('.project-title').getByText('paused').waitFor();
+    await button(page, 'Resume').click();
+    await page.getByRole('status').getByText('one goes on.').waitFor();
+    expect([await happened('one', 'project.paused'), await happened('one', 'project.resumed')]).toEqual([1, 1]);
+    await choose(page, 'Stop', 'Stop');
+    await page.locator('.project-title').getByText('stopped').waitFor();
+    await button(page, 'Start').waitFor();
+  });
+
+  test('that another has stopped meanwhile says so in place', async () => {
+    await api.create(named('two'));
+    const page = await open('/p/two');
+    await button(page, 'Pause').waitFor();
+    await page.locator('summary', { hasText: 'Stop' }).click();
+    // The event comes later than the click.
+    await page.route('**/api/events*', (route) => route.abort());
+    await page.route('**/api/projects/two/stop', async (route) => {
+      await api.post('/api/projects/two/stop', {});
+      await route.continue();
+    });
+    await button(page, 'Stop').click();
+    await page.getByRole('alert').getByText('The project is stopped, so "stop" is refused').waitFor();
+    await button(page, 'Start').waitFor();
+    browser.expectErrors(/status of 409|ERR_FAILED/);
+  });
+
+  test('is paused once, though the server went away before it answered', async () => {
+    await api.create(named('three'));
+    const page = await open('/p/three');
+    await button(page, 'Pause').waitFor();
+    await page.route(
+      '**/api/projects/three/pause',
+      async (route) => {
+        await route.fetch();
+        await route.abort();
+      },
+      { times: 1 },
+    );
+    await button(page, 'Pause').click();
+    await button(page, 'Try again').waitFor();
+    await api.api.stop();
+    await button(page, 'Try again').click();
+    await page.getByRole('alert').first().waitFor();
+    await api.api.start();
+    await button(page, 'Try again').first().click();
+    await page.getByRole('status').getByText('three is paused.').waitFor();
+    expect(await happened('three', 'project.paused')).toBe(1);
+    await button(page, 'Resume').waitFor();
+    browser.expectErrors(/ERR_|Failed to load/);
+  });
+
+  test('gets labels, and loses them', async () => {
+    const page = await open('/p/team');
+    await choose(page, 'More', 'Labels…');
+    await dialog(page).getByLabel('Name').fill('no good!');
+    await dialog(page).getByLabel('Text').fill('night');
+    await button(page, 'Set').click();
+    await dialog(page)
+      .getByRole('alert')
+      .getByText(/a label is called by/)
+      .waitFor();
+    expect(await dialog(page).getByLabel('Text').inputValue()).toBe('night');
+    await dialog(page).getByLabel('Name').fill('shift');
+    await button(page, 'Set').click();
+    await dialog(page).getByRole('status').getByText('shift is set.').waitFor();
+    await page.locator('.facts').getByText('shift').waitFor();
+    await button(page, 'Remove shift').click();
+    await dialog(page).getByText('It has none.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(await focused(page)).toBe('More');
+    browser.expectErrors(/status of 400/);
+  });
+
+  test('has its budget raised, and an agent its own', async () => {
+    const page = await open('/p/team/cost');
+    await button(page, 'Change the budget of the project').click();
+    await dialog(page)
+      .getByText(/used without limit/)
+      .first()
+      .waitFor();
+    await dialog(page).getByLabel('Turns').fill('-3');
+    await button(page, 'Set the budget').click();
+    await dialog(page).getByRole('alert').getByText(/turns/).waitFor();
+    await dialog(page).getByLabel('Turns').fill('many');
+    await button(page, 'Set the budget').click();
+    await dialog(page).getByText('Turns: a number, or the word "unlimited".').waitFor();
+    await dialog(page).getByLabel('Turns').fill('30');
+    await button(page, 'Set the budget').click();
+    await dialog(page).getByText('The budget is changed.').waitFor();
+    await dialog(page)
+      .getByText(/of 30$/)
+      .waitFor();
+    await button(page, 'Close').click();
+    await go(page, '/p/team/agents/ben');
+    await page.getByRole('group', { name: 'Run Benny' }).locator('summary').click();
+    await button(page, 'Change its budget…').click();
+    await dialog(page).getByLabel('Tokens').fill('5000');
+    await page.keyboard.press('Enter');
+    await dialog(page)
+      .getByText(/of 5,000$/)
+      .waitFor();
+    browser.expectErrors(/status of 400/);
+  });
+
+  test('is deleted by its name, and by no other', async () => {
+    await api.create(named('four'));
+    const page = await open('/p/four');
+    await choose(page, 'More', 'Delete…');
+    await dialog(page)
+      .getByText(/It cannot be had back/)
+      .waitFor();
+    await dialog(page).getByRole('textbox').fill('fore');
+    await page.keyboard.press('Enter');
+    await dialog(page).getByText('That is not its name: nothing was done.').waitFor();
+    expect((await api.get('/api/projects/four')).status).toBe(200);
+    await dialog(page).getByRole('textbox').fill('four');
+    await button(page, 'Delete for good').click();
+    await dialog(page)
+      .getByText(/is no more/)
+      .waitFor();
+    expect(await focused(page)).toBe('All projects');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`${api.url}/projects`);
+    expect((await api.get('/api/projects/four')).status).toBe(404);
+    browser.expectErrors(/status of 404/);
+  });
+});
+
+describe('an agent', () => {
+  test('that failed is retried from its reason; a running turn is cancelled, and tried again', async () => {
+    await failTurn(api, 'team', 'cat');
+    const page = await open('/p/team/agents/cat');
+    const why = page.getByRole('region', { name: 'Why it is quiet' });
+    await why.getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.locator('.agent-head').getByText('turn 1 is next').waitFor();
+    await beginTurn(api, 'team', 'ada');
+    await go(page, '/p/team/turns/ada:1');
+    await button(page, 'Cancel turn').click();
+    await page.getByRole('status').getByText('Turn 1 is cancelled.').waitFor();
+    await button(page, 'Retry').waitFor();
+    expect(await focused(page)).toMatch(/^Retry/);
+    await page.keyboard.press('r');
+    await page.getByRole('status').getByText('Turn 1 is queued again.').waitFor();
+    await button(page, 'Cancel turn').click();
+    await button(page, 'Retry').waitFor();
+  });
+
+  test('is paused with P on its own page, and its mail is delivered again from the letter and the system', async () => {
+    await api.create(named('five'));
+    await failTurn(api, 'five', 'ada');
+    await failTurn(api, 'five', 'ben');
+    const page = await open('/p/five/agents/cat');
+    await page.getByRole('group', { name: 'Run cat' }).getByRole('button', { name: 'Pause' }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByRole('status').getByText('cat is paused.').waitFor();
+    expect([await happened('five', 'project.paused'), await happened('five', 'agent.paused')]).toEqual([0, 1]);
+    await go(page, '/p/five/mail/1');
+    await button(page, 'Deliver again').click();
+    await page.getByRole('status').getByText('It is unread again.').waitFor();
+    await go(page, '/system');
+    const row = page.getByRole('region', { name: 'Undelivered mail' }).getByRole('row').filter({ hasText: 'in five' });
+    await row.getByRole('button', { name: 'Deliver again' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await happened('five', 'message.redelivered')).toBe(2);
+  });
+
+  test('gets its files back, after those that change were shown', async () => {
+    await api.create(named('six'));
+    await leaveFiles(api, 'six', 'ada', { 'a.md': 'One.\n', 'b.md': 'Same.\n' });
+    await leaveFiles(api, 'six', 'ada', { 'b.md': 'Same.\n', 'c.md': 'Two.\n' });
+    const page = await open('/p/six/workspace/ada?turn=2');
+    await page.getByRole('list', { name: 'Files' }).getByText('c.md').waitFor();
+    expect(await button(page, 'Restore these files…').count()).toBe(0);
+    await page.getByLabel('When').selectOption({ label: 'after turn 1' });
+    await button(page, 'Restore these files…').click();
+    const files = dialog(page).getByRole('list', { name: 'Files that change' });
+    await files.getByRole('listitem').first().waitFor();
+    expect(await files.getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/added\s+a\.md/),
+      expect.stringMatching(/removed\s+c\.md/),
+    ]);
+    await button(page, 'Restore').click();
+    await dialog(page).getByText('They are as they were after turn 1: 1 file added, 1 removed.').waitFor();
+    await button(page, 'Close').click();
+    await page.getByLabel('When').selectOption({ label: 'as they are now' });
+    await page.getByRole('list', { name: 'Files' }).getByText('a.md').waitFor();
+    await page.getByLabel('When').selectOption({ label: 'before the first turn' });
+    await button(page, 'Restore these files…').click();
+    await dialog(page)
+      .getByText(/^2 removed/)
+      .waitFor();
+  });
+});
+
+test('the text of a message and the content of a file go for good, once they were shown', async () => {
+  await api.create(named('seven'));
+  await api.post('/api/projects/seven/messages', { recipient: 'ada', body: 'The key is hunter2, keep it.' });
+  const { id } = await publish(api, 'seven', 'ben', { name: 'keys.txt', content: Buffer.from('hunter2 and more') });
+  const page = await open('/p/seven/mail/1');
+  await button(page, 'Remove its text…').click();
+  await dialog(page).getByText('The key is hunter2, keep it.').waitFor();
+  await dialog(page).getByLabel('Why').fill('A key stood in it.');
+  await button(page, 'Remove for good').click();
+  await dialog(page)
+    .getByText(/It is removed/)
+    .waitFor();
+  await button(page, 'Close').click();
+  await page.getByText('Its text was removed.').waitFor();
+  expect(await page.getByText('hunter2').count()).toBe(0);
+  await go(page, `/p/seven/files/${id}`);
+  await button(page, 'Remove its content…').click();
+  await dialog(page).getByText('hunter2 and more').waitFor();
+  await button(page, 'Remove for good').click();
+  await dialog(page)
+    .getByText(/It is removed/)
+    .waitFor();
+  await button(page, 'Close').click();
+  await page.getByText('Its content was removed.').waitFor();
+  browser.expectErrors(/status of 4/);
+});
+
+test('a token sees the acts that its scope allows', async () => {
+  const reader = await open('/p/team', { token: await api.token('read') });
+  await reader.getByRole('region', { name: 'Team' }).waitFor();
+  await go(reader, '/p/team/agents/ada');
+  await reader.getByText('How it was made').waitFor();
+  expect(await reader.locator('.bar button, summary.button').count()).toBe(0);
+  const operator = await open('/p/team', { token: await api.token('operate') });
+  await button(operator, 'Pause').waitFor();
+  await operator.locator('summary', { hasText: 'More' }).click();
+  await button(operator, 'Labels…').waitFor();
+  expect(await button(operator, 'Delete…').count()).toBe(0);
+});
+
+test('a phone and a keyboard are enough', async () => {
+  await api.create(named('eight'));
+  const page = await open('/p/eight', { viewport: phone });
+  await button(page, 'Pause').waitFor();
+  const tab = async (to: RegExp) => {
+    for (let at = 0; at < 60; at += 1) {
+      if (to.test(await focused(page))) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`nothing is called ${String(to)}`);
+  };
+  await tab(/^Stop/);
+  await page.keyboard.press('Enter');
+  await button(page, 'Stop').waitFor();
+  await page.keyboard.press('Escape');
+  expect(await button(page, 'Stop').count()).toBe(0);
+  expect(await focused(page)).toBe('Stop');
+  await tab(/^More/);
+  await page.keyboard.press('Enter');
+  await tab(/^Delete…/);
+  await page.keyboard.press('Enter');
+  await dialog(page).waitFor();
+  const sizes = await dialog(page)
+    .locator('button, input')
+    .evaluateAll((all) => all.map((one) => (one as unknown as { offsetHeight: number }).offsetHeight));
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(44);
+  await page.keyboard.press('Escape');
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
+});
+
+test('acts are for everybody', async () => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await open('/p/team');
+    await page.emulateMedia({ colorScheme });
+    const check = async (what: string) =>
+      expect({ what, colorScheme, violations: await violations(page) }).toEqual({ what, colorScheme, violations: [] });
+    await button(page, 'Pause').waitFor();
+    await page.locator('summary', { hasText: 'More' }).click();
+    await check('menu');
+    for (const act of ['Labels…', 'Change its budget…', 'Delete…']) {
+      if (!(await button(page, act).isVisible())) await page.locator('summary', { hasText: 'More' }).click();
+      await button(page, act).click();
+      await dialog(page).waitFor();
+      await check(act);
+      await page.keyboard.press('Escape');
+    }
+    for (const path of ['/agents/ada', '/turns/ada:1', '/cost', '/mail/1']) {
+      await go(page, `/p/team${path}`);
+      await page.locator('.bar button, .budgets button').first().waitFor();
+      await check(path);
+    }
+  }
+});
