@@ -9,7 +9,9 @@ import type { Going } from './outbox.js';
 /** A message of the person that is on its way. */
 export function GoingLetter({ message: { to, priority, body, files, waits } }: { message: Going }) {
   const place = useRef<HTMLElement>(null);
-  useEffect(() => place.current?.scrollIntoView({ block: 'nearest' }), []);
+  useEffect(() => {
+    place.current?.scrollIntoView({ block: 'nearest' });
+  }, []);
   return (
     <article className="letter letter-going" ref={place}>
       <header className="letter-head">
