@@ -271,7 +271,6 @@ test.each(['light', 'dark'] as const)('writing is for everybody, %s', async (col
     await attached(page).first().waitFor();
     expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
   }
-  if (process.env['SHOTS']) await shots(page, colorScheme);
   await page.setViewportSize(phone);
   const width = await page.evaluate<number>('document.documentElement.scrollWidth');
   expect(width).toBeLessThanOrEqual(phone.width);
@@ -279,16 +278,4 @@ test.each(['light', 'dark'] as const)('writing is for everybody, %s', async (col
 
 async function expectFocus(page: Page, name: string) {
   await page.getByRole('textbox', { name }).and(page.locator(':focus')).waitFor();
-}
-
-async function shots(page: Page, scheme: string) {
-  for (const [at, path] of ['/p/team', '/p/team/mail/new', '/p/team/mail/2'].entries()) {
-    await page.goto(`${api.url}${path}`);
-    await text(page).waitFor();
-    await page.screenshot({ path: `/tmp/s/w/act-mail-shot-${scheme}-${at}.png` });
-    await page.setViewportSize(phone);
-    await text(page).scrollIntoViewIfNeeded();
-    await page.screenshot({ path: `/tmp/s/w/act-mail-shot-${scheme}-${at}-phone.png` });
-    await page.setViewportSize(desk);
-  }
 }
