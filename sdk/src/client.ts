@@ -1,4 +1,5 @@
 import { allItems as all } from '@suzumio/contract/client/all-items';
+import { maxAttachments, maxContentBytes, maxMessageBytes } from '@suzumio/protocol/content';
 import { HttpRefusal, HttpUnavailable } from '@suzumio/protocol/http-failures';
 import { failureOf } from '@suzumio/contract/client/failures';
 import { followCell as followAll } from '@suzumio/contract/client/follow-cell';
@@ -44,6 +45,13 @@ export function allows(scope: string, operation: keyof Client): boolean {
   const call = calls[operation];
   return call !== undefined && includesScope(scope, call.scope);
 }
+
+/** What the server takes at the most of mail: bytes of a text in UTF-8, attachments of a message, bytes of a file. */
+export const mailLimits: Readonly<Record<'textBytes' | 'attachments' | 'fileBytes', number>> = {
+  textBytes: maxMessageBytes,
+  attachments: maxAttachments,
+  fileBytes: maxContentBytes,
+};
 
 /**
  * A project's events, each once and in order; a connection that is lost is resumed where it stopped. Ends when `signal`

@@ -7,6 +7,7 @@ import './theme/parts.css';
 import './theme/files.css';
 import './theme/turns.css';
 import './theme/mail.css';
+import './theme/mail-write.css';
 import './theme/system.css';
 import './theme/search.css';
 import './theme/cost.css';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { maxMessageBytes } from '@suzumio/protocol/message-kind';
+import { maxMessageBytes } from '@suzumio/protocol/content';
 import { startTurns } from '@suzumio/store/turns/start-turns';
 import { deskYaml } from '../../../shared/store/test/desk.js';
 import { eventually } from '../../../test/support/poll.js';

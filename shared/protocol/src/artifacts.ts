@@ -19,9 +19,6 @@ export const attachment = z.object({
 });
 export type Attachment = z.infer<typeof attachment>;
 
-/** The most attachments of one message. */
-export const maxAttachments = 20;
-
 /** Limits of a published directory: its entries, the total size of its files, and its manifest's size. */
 export const maxDirectoryEntries = 10_000;
 export const maxDirectoryBytes = 1024 * 1024 * 1024;

@@ -7,6 +7,3 @@ import * as z from 'zod';
 export const messageKinds = ['direct', 'channel', 'task', 'reply', 'broadcast', 'event'] as const;
 export const messageKind = z.enum(messageKinds);
 export type MessageKind = z.infer<typeof messageKind>;
-
-/** The longest body of a message, in bytes of UTF-8. */
-export const maxMessageBytes = 256 * 1024;

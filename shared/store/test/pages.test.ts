@@ -3,7 +3,7 @@ import { pageBytes } from '@suzumio/store/sqlite/page';
 import { findMessage, listInbox, listMessages } from '@suzumio/store/mail/messages';
 import { broadcast } from '@suzumio/store/mail/broadcast';
 import { postMessage } from '@suzumio/store/mail/post-message';
-import { maxMessageBytes } from '@suzumio/protocol/message-kind';
+import { maxMessageBytes } from '@suzumio/protocol/content';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 
 const messages = 40;

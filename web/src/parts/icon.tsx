@@ -6,6 +6,8 @@ const paths = {
   copy: 'M5.5 5.5h8v8h-8Zm-3 5v-8h8',
   file: 'M3.5 1.5h6L13 5v9.5H3.5ZM6 8h4.5M6 11h4.5',
   close: 'm4 4 8 8m0-8-8 8',
+  clip: 'm13 7.2-5.4 5.4a3.2 3.2 0 0 1-4.5-4.5l5.8-5.8a2.1 2.1 0 0 1 3 3L6.2 11a1 1 0 0 1-1.5-1.5L9.8 4.4',
+  reply: 'M6.5 3.5 2.5 7.5l4 4M3 7.5h6.5c2.5 0 4 1.5 4 4v1',
   person: 'M8 2.2a2.8 2.8 0 1 1 0 5.6 2.8 2.8 0 0 1 0-5.6ZM2.8 14c.3-3.2 2.3-4.6 5.2-4.6s4.9 1.4 5.2 4.6Z',
 } as const;
 export type IconName = keyof typeof paths;

@@ -1,7 +1,6 @@
 import * as z from 'zod';
-import { maxAttachments } from '@suzumio/protocol/artifacts';
+import { maxAttachments, maxMessageBytes } from '@suzumio/protocol/content';
 import { priority } from '@suzumio/protocol/ids';
-import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { plainText } from '@suzumio/protocol/plain-text';
 
 /** A name in a tool's input. */

@@ -1,6 +1,5 @@
-import { maxAttachments } from '@suzumio/protocol/artifacts';
+import { maxAttachments, maxMessageBytes } from '@suzumio/protocol/content';
 import { priority } from '@suzumio/protocol/ids';
-import { maxMessageBytes } from '@suzumio/protocol/message-kind';
 import { z } from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';

@@ -1,5 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type Attachment, maxAttachments } from '@suzumio/protocol/artifacts';
+import type { Attachment } from '@suzumio/protocol/artifacts';
+import { maxAttachments } from '@suzumio/protocol/content';
 import { findArtifact } from '../content/artifacts.js';
 import type { SqlReader } from '../sqlite/sql.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { maxAttachments } from '@suzumio/protocol/artifacts';
+import { maxAttachments } from '@suzumio/protocol/content';
 import { findMessage } from '@suzumio/store/mail/messages';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { refusedAs, type Team, teams } from '../team.js';

@@ -1,8 +1,14 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
-import { useMemo, useState } from 'react';
+import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { useKey } from '../../acts/use-key.js';
+import { useMay } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
+import { GoingLetter } from './mail/going-letter.js';
 import { Letter } from './mail/letter.js';
+import { notShown, useGoing } from './mail/outbox.js';
 import { useMail } from './use-project.js';
+
+const Composer = lazy(() => import('./mail/composer.js'));
 
 const views = [
   ['all', 'All'],
@@ -16,6 +22,17 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
   const { project, agents } = detail;
   const mail = useMail(project.id);
   const [view, setView] = useState<View>('all');
+  const going = notShown(useGoing(), { project: project.id }, mail.data ?? []);
+  const [answers, setAnswers] = useState<Message>();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const may = useMay();
+  const mayWrite = may('sendMessage') && agents.length > 0;
+  useKey('m', () => field.current?.focus(), mayWrite);
+  const answer = (message: Message | undefined) => {
+    setAnswers(message);
+    field.current?.focus();
+  };
+  const reply = may('replyToMessage') ? answer : undefined;
   const shown = useMemo(() => threadsOf((mail.data ?? []).filter((message) => isIn(view, message))), [mail.data, view]);
   return (
     <section className="mail" aria-label="Mail">
@@ -30,24 +47,53 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
         </div>
       </header>
       {mail.error && mail.data === undefined ? <Failure error={mail.error} again={() => void mail.refetch()} /> : null}
-      {mail.data?.length === 0 ? <p className="empty-line">No mail yet. Mail is what wakes an agent.</p> : null}
+      {mail.data?.length === 0 && going.length === 0 ? (
+        <p className="empty-line">No mail yet. Mail is what wakes an agent.</p>
+      ) : null}
       {mail.data && mail.data.length > 0 && shown.length === 0 ? <p className="empty-line">None of it.</p> : null}
       <ol className="threads">
-        {shown.map(([first, ...answers]) => (
+        {shown.map(([first, ...others]) => (
           <li key={first.threadId} className="thread">
-            <Letter project={project.id} message={first} agents={agents} />
-            {answers.length === 0 ? null : (
+            <Letter project={project.id} message={first} agents={agents} reply={reply} />
+            {others.length === 0 && !going.some(({ thread }) => thread === first.threadId) ? null : (
               <ol className="answers">
-                {answers.map((message) => (
+                {others.map((message) => (
                   <li key={message.id}>
-                    <Letter project={project.id} message={message} agents={agents} />
+                    <Letter project={project.id} message={message} agents={agents} reply={reply} />
                   </li>
                 ))}
+                {going
+                  .filter(({ thread }) => thread === first.threadId)
+                  .map((message) => (
+                    <li key={message.key}>
+                      <GoingLetter message={message} />
+                    </li>
+                  ))}
               </ol>
             )}
           </li>
         ))}
+        {going
+          .filter(({ thread }) => !shown.some(([first]) => first.threadId === thread))
+          .map((message) => (
+            <li key={message.key} className="thread">
+              <GoingLetter message={message} />
+            </li>
+          ))}
       </ol>
+      {mayWrite ? (
+        <Suspense fallback={<div className="composer composer-coming" />}>
+          <Composer
+            detail={detail}
+            answers={answers}
+            isAsked={answers !== undefined}
+            shown={mail.data ?? []}
+            field={field}
+            sent={() => setAnswers(undefined)}
+            leave={answers && (() => answer(undefined))}
+          />
+        </Suspense>
+      ) : null}
     </section>
   );
 }

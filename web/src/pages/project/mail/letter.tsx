@@ -8,6 +8,7 @@ import { Markdown } from '../../../parts/markdown.js';
 import { bytes, count } from '../../../parts/numbers.js';
 import { Moment } from '../../../parts/time.js';
 import { addressed, agentPath, called, filePath, mailPath, turnPath } from '../../../parts/places.js';
+import { answerTo } from './answer-to.js';
 
 interface LetterProps {
   project: string;
@@ -15,10 +16,12 @@ interface LetterProps {
   agents: readonly Agent[];
   /** Everything that became of it, where it is the message that the page is about. */
   detail?: MessageDetail | undefined;
+  /** Has it answered; without it, it is only read. */
+  reply?: ((message: Message) => void) | undefined;
 }
 
 /** A message, with what it carries and what became of it. */
-export function Letter({ project, message, agents, detail }: LetterProps) {
+export function Letter({ project, message, agents, detail, reply }: LetterProps) {
   const { seq, sender, priority, createdAt, body, attachments, redacted } = message;
   return (
     <article className="letter">
@@ -57,6 +60,11 @@ export function Letter({ project, message, agents, detail }: LetterProps) {
           <LetterActs project={project} message={detail} />
         </>
       )}
+      {reply === undefined || answerTo(message) === undefined ? null : (
+        <button type="button" className="letter-reply" onClick={() => reply(message)}>
+          <Icon name="reply" /> Reply<span className="visually-hidden"> to message {seq}</span>
+        </button>
+      )}
     </article>
   );
 }
@@ -76,7 +84,7 @@ function Person({ project, id, agents }: { project: string; id: string; agents: 
 type Recipient = Message['recipients'][number];
 
 /** What became of a message, in a line; of one to many, for each on request. */
-function Receipt({ project, message, agents }: Omit<LetterProps, 'detail'>) {
+function Receipt({ project, message, agents }: Omit<LetterProps, 'detail' | 'reply'>) {
   const { recipient, delivery, recipients } = message;
   const [one] = recipients;
   if (recipient === 'user' || one === undefined) return null;

@@ -1,7 +1,9 @@
 import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useRef } from 'react';
-import { Link } from 'wouter';
+import { lazy, type RefObject, Suspense, useRef } from 'react';
+import { Link, useLocation } from 'wouter';
+import { useKey } from '../../../acts/use-key.js';
+import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
@@ -18,19 +20,36 @@ import { Filters, useFilters, type Wanted } from './filters.js';
 import { Priority } from './letter.js';
 import { ThreadPane } from './thread.js';
 
+const Composer = lazy(() => import('./composer.js'));
+
+/** Where a letter is written that begins a thread. */
+const fresh = 'new';
+
 /** All mail of a project: its threads, or the messages that a filter finds; and the thread of one message. */
 export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: string | undefined }) {
   const { project, agents } = detail;
   const { wanted, query, change } = useFilters();
   const isFiltered = Object.keys(wanted).length > 0;
-  const opened = useMessage(project.id, message);
+  const opened = useMessage(project.id, message === fresh ? undefined : message);
+  const [, navigate] = useLocation();
+  const mayWrite = useMay()('sendMessage') && agents.length > 0;
+  const pane = useRef<HTMLElement>(null);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useKey('m', () => navigate(mailPath(project.id, fresh)), mayWrite && message === undefined);
   const chosen = { thread: opened.data?.threadId, message: opened.data?.id };
   const list = useRef<HTMLElement>(null);
   // On a narrow screen the whole page scrolls.
   const scroller = useNarrow() ? undefined : list;
   return (
     <div className={message === undefined ? 'mailbox' : 'mailbox mailbox-open'}>
-      <Filters detail={detail} wanted={wanted} change={change} />
+      <div className="mailbox-bar">
+        <Filters detail={detail} wanted={wanted} change={change} />
+        {mayWrite ? (
+          <Link href={`${mailPath(project.id, fresh)}${query}`} className="button mailbox-write">
+            Write <kbd>M</kbd>
+          </Link>
+        ) : null}
+      </div>
       <div className="mailbox-panes">
         <section ref={list} className="mailbox-list" aria-label={isFiltered ? 'Messages' : 'Threads'}>
           {isFiltered ? (
@@ -46,7 +65,12 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
             <Threads detail={detail} chosen={chosen.thread} scroller={scroller} />
           )}
         </section>
-        <section className="mailbox-thread" aria-label="Thread">
+        <section
+          ref={pane}
+          className="mailbox-thread"
+          aria-label={message === fresh ? 'New letter' : 'Thread'}
+          tabIndex={-1}
+        >
           {message === undefined ? (
             <p className="empty-line">{project.messages === 0 ? '' : 'Choose a thread to read it.'}</p>
           ) : (
@@ -54,12 +78,30 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
               <Link href={`/p/${project.id}/mail${query}`} className="button mailbox-back">
                 All mail
               </Link>
-              {opened.error instanceof SuzumioError && opened.error.code === 'message-unknown' ? (
+              {message === fresh && mayWrite ? (
+                <div className="conversation conversation-new">
+                  <h2 className="about-title">A new letter</h2>
+                  <div className="conversation-foot">
+                    <Suspense fallback={<div className="composer composer-coming" />}>
+                      <Composer
+                        detail={detail}
+                        shown={[]}
+                        field={field}
+                        opens
+                        sent={(seq) => {
+                          pane.current?.focus();
+                          navigate(`${mailPath(project.id, seq)}${query}`);
+                        }}
+                      />
+                    </Suspense>
+                  </div>
+                </div>
+              ) : opened.error instanceof SuzumioError && opened.error.code === 'message-unknown' ? (
                 <NoMessage project={project.id} name={message} />
               ) : opened.error ? (
                 <Failure error={opened.error} again={() => void opened.refetch()} />
               ) : opened.data === undefined ? null : (
-                <ThreadPane key={message} project={project.id} agents={agents} chosen={opened.data} />
+                <ThreadPane key={message} detail={detail} chosen={opened.data} />
               )}
             </>
           )}

@@ -1,11 +1,18 @@
-import type { Agent, MessageDetail } from '@suzumio/sdk/client';
+import type { Agent, Message, MessageDetail, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect, useRef, useState } from 'react';
+import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useKey } from '../../../acts/use-key.js';
+import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { addressed, called } from '../../../parts/places.js';
+import { answerTo } from './answer-to.js';
+import { GoingLetter } from './going-letter.js';
 import { Letter } from './letter.js';
+import { notShown, useGoing } from './outbox.js';
+
+const Composer = lazy(() => import('./composer.js'));
 
 const partOf = 50;
 
@@ -13,15 +20,9 @@ const partOf = 50;
 type Place = { before?: number; after?: number };
 
 /** A thread, at one of its messages. */
-export function ThreadPane({
-  project,
-  agents,
-  chosen,
-}: {
-  project: string;
-  agents: readonly Agent[];
-  chosen: MessageDetail;
-}) {
+export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: MessageDetail }) {
+  const { agents } = detail;
+  const project = detail.project.id;
   const [place, setPlace] = useState<Place>();
   const newest = usePart(project, chosen.threadId, {});
   const first = newest.data?.items[0]?.seq ?? 0;
@@ -32,6 +33,16 @@ export function ThreadPane({
   const hasLater = last !== undefined && (newest.data?.items.at(-1)?.seq ?? 0) > last.seq;
   const answered = [...items].reverse().find(({ sender }) => sender !== 'user' && sender !== 'system');
   const error = newest.error ?? part.error;
+  const going = notShown(useGoing(), { project, thread: chosen.threadId }, newest.data?.items ?? []);
+  const [asked, setAsked] = useState<Message>();
+  const answers = asked ?? answered ?? [...items].reverse().find((message) => answerTo(message) !== undefined);
+  const field = useRef<HTMLTextAreaElement>(null);
+  const mayReply = useMay()('replyToMessage');
+  useKey('m', () => field.current?.focus(), mayReply && answers !== undefined);
+  const reply = (message: Message) => {
+    setAsked(message);
+    field.current?.focus();
+  };
   return (
     <div className="conversation">
       <h2 className="about-title">
@@ -52,8 +63,14 @@ export function ThreadPane({
               message={message}
               agents={agents}
               detail={message.id === chosen.id ? chosen : undefined}
+              reply={mayReply ? reply : undefined}
             />
           </Place>
+        ))}
+        {going.map((message) => (
+          <li key={message.key} className="letters-item">
+            <GoingLetter message={message} />
+          </li>
         ))}
       </ol>
       {hasLater ? (
@@ -61,15 +78,29 @@ export function ThreadPane({
           Later messages
         </button>
       ) : null}
-      <footer className="about-foot">
-        <span className="quiet">{answered ? 'To answer:' : 'To write:'}</span>
-        <Copyable
-          text={
-            answered
-              ? `suzumio reply ${project} ${answered.seq} "…"`
-              : `suzumio send ${project} ${recipientOf(chosen, agents)} P1 "…"`
-          }
-        />
+      <footer className="conversation-foot">
+        {mayReply && answers !== undefined ? (
+          <Suspense fallback={<div className="composer composer-coming" />}>
+            <Composer
+              detail={detail}
+              answers={answers}
+              isAsked={asked !== undefined}
+              shown={newest.data?.items ?? []}
+              field={field}
+              sent={() => setAsked(undefined)}
+            />
+          </Suspense>
+        ) : null}
+        <p className="conversation-command">
+          <span className="quiet">{answered ? 'To answer by a command:' : 'To write by a command:'}</span>
+          <Copyable
+            text={
+              answered
+                ? `suzumio reply ${project} ${answered.seq} "…"`
+                : `suzumio send ${project} ${recipientOf(chosen, agents)} P1 "…"`
+            }
+          />
+        </p>
       </footer>
     </div>
   );

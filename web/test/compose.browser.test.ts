@@ -1,0 +1,281 @@
+import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { postMessage } from '@suzumio/store/mail/post-message';
+import { teamYaml } from '../../test/support/cell.js';
+import { freePort } from '../../test/support/free-port.js';
+import { eventually } from '../../test/support/poll.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
+
+const browser = testBrowser();
+let api: TestApi;
+let files: string;
+beforeAll(async () => {
+  api = await testApi({ port: await freePort() });
+  await api.create();
+  await api.create(teamYaml.replace('name: team', 'name: later'), { start: false });
+  await api.write('team', (tx) => {
+    postMessage(tx, { sender: 'user', recipient: 'ben', body: 'The bulletin, please.', priority: 'P1', actor: 'test' });
+    postMessage(tx, { sender: 'ada', recipient: 'user', body: 'Which gauge?', priority: 'P1', actor: 'test' });
+  });
+  files = await mkdtemp(join(tmpdir(), 'suzumio-compose-'));
+  await writeFile(join(files, 'south.csv'), '18:00,2.9\n');
+  await writeFile(join(files, 'empty.csv'), '');
+  const large = await openFile(join(files, 'large.bin'), 'w');
+  await large.truncate(256 * 1024 * 1024 + 1);
+  await large.close();
+});
+afterAll(async () => {
+  await api.close();
+  await rm(files, { recursive: true, force: true });
+});
+
+async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }, token?: string) {
+  const page = await browser.page(await browser.open(options));
+  await page.goto((await linkFor(api, { path }, token)).url);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
+
+const text = (page: Page) => page.getByRole('textbox', { name: /^Write to/ });
+const attached = (page: Page) => page.getByRole('list', { name: 'Attached files' }).getByRole('listitem');
+const send = (page: Page) => page.getByRole('button', { name: /^Send/ });
+
+interface Message {
+  sender: string;
+  body: string;
+  priority: string;
+  recipient: string | null;
+  channel: string | null;
+  threadId: string;
+  attachments: { name: string; sizeBytes: number }[];
+}
+
+async function sentAs(body: string, project = 'team'): Promise<Message[]> {
+  const { json } = await api.get(`/api/projects/${project}/messages?order=desc&limit=50`);
+  return (json as { items: Message[] }).items.filter((message) => message.body === body);
+}
+
+const arrives = (body: string, project?: string) =>
+  eventually(`"${body}" arrives`, async () => (await sentAs(body, project)).length > 0, {});
+
+/** Pastes or drops a file of this name and content. */
+async function give(field: Locator, kind: 'paste' | 'drop', name: string, content: string) {
+  const source = `(element) => {
+    const data = new DataTransfer();
+    data.items.add(new File([${JSON.stringify(content)}], ${JSON.stringify(name)}, { lastModified: 1 }));
+    element.dispatchEvent(${
+      kind === 'paste'
+        ? "new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })"
+        : "new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })"
+    });
+  }`;
+  await field.evaluate(`(${source})(document.activeElement)`);
+}
+
+describe('a letter', () => {
+  test('goes with files that were chosen, pasted and dropped, and stands in the mail once', async () => {
+    const page = await open('/p/team');
+    await page.keyboard.press('m');
+    await expectFocus(page, 'Write to Benny');
+    await page.keyboard.type('Three gauges.');
+    await page.locator('input[type=file]').setInputFiles(join(files, 'south.csv'));
+    await text(page).focus();
+    await give(text(page), 'paste', 'north.csv', '18:00,3.1\n');
+    await give(text(page), 'drop', 'west.csv', '18:00,1.2\n');
+    await eventually('three are attached', async () => (await attached(page).count()) === 3, {});
+    expect(await attached(page).allInnerTexts()).toEqual([
+      expect.stringMatching(/south\.csv\s+10 B/),
+      expect.stringMatching(/north\.csv\s+10 B/),
+      expect.stringMatching(/west\.csv\s+10 B/),
+    ]);
+    await page.getByRole('button', { name: 'Remove west.csv' }).click();
+    await give(text(page), 'drop', 'east.csv', '18:00,1.20\n');
+    await attached(page).filter({ hasText: 'east.csv' }).waitFor();
+    await page.getByRole('combobox', { name: 'Priority' }).selectOption('P0');
+    await page.getByRole('combobox', { name: 'To' }).selectOption({ label: 'To #team' });
+    await text(page).press('Control+Enter');
+    await page.getByText('Sent to #team.').waitFor();
+    expect(await sentAs('Three gauges.')).toEqual([
+      expect.objectContaining({
+        channel: '#team',
+        priority: 'P0',
+        attachments: ['south.csv', 'north.csv', 'east.csv'].map((name) => expect.objectContaining({ name })),
+      }),
+    ]);
+    await page.getByRole('link', { name: /east\.csv/ }).waitFor();
+    expect(await page.getByText('Three gauges.').count()).toBe(1);
+    expect(await text(page).inputValue()).toBe('');
+    expect(await attached(page).count()).toBe(0);
+    const artifacts = (await api.get('/api/projects/team/artifacts?creator=user')).json as {
+      items: { name: string }[];
+    };
+    expect(artifacts.items.map(({ name }) => name).sort()).toEqual(['east.csv', 'north.csv', 'south.csv']);
+  });
+
+  test('answers another in its thread, from the mail and from where it is listed', async () => {
+    const page = await open('/p/team');
+    await page.getByRole('button', { name: 'Reply to message 2' }).click();
+    await page.getByText('Answers ada: Which gauge?').waitFor();
+    await expectFocus(page, 'Write to ada');
+    await page.keyboard.type('The southern one.');
+    await page.keyboard.press('Control+Enter');
+    await page.getByText('Sent to ada.').waitFor();
+    const [answer] = await sentAs('The southern one.');
+    expect(answer).toMatchObject({ recipient: 'ada' });
+    await page.goto(`${api.url}/p/team/mail/2`);
+    const thread = page.getByRole('region', { name: 'Thread', exact: true });
+    await thread.getByText('The southern one.').waitFor();
+    await text(page).fill('And the northern one.');
+    await send(page).click();
+    await thread.getByRole('article').filter({ hasText: 'And the northern one.' }).waitFor();
+    await page.getByText('Sent to ada.').waitFor();
+    expect(await sentAs('And the northern one.')).toEqual([expect.objectContaining({ threadId: answer?.threadId })]);
+    expect(await thread.getByText('And the northern one.').count()).toBe(1);
+  });
+
+  test('is kept while it is written, and says what is wrong with its files where they are', async () => {
+    const page = await open('/p/team/mail');
+    await page.getByRole('link', { name: 'Write M' }).click();
+    await expectFocus(page, 'Write to ada');
+    await text(page).fill('Not yet done.');
+    await page.getByRole('form').getByRole('combobox', { name: 'To' }).selectOption({ label: 'To Benny, reader' });
+    const choose = (name: string) => page.locator('input[type=file]').setInputFiles(join(files, name));
+    await choose('empty.csv');
+    await page.getByText('empty.csv is not attached: it is empty, with 0 bytes.').waitFor();
+    await choose('large.bin');
+    await page
+      .getByText(/large\.bin is not attached: it has 268\.4 MB, and a file may have 268,435,456 bytes/)
+      .waitFor();
+    await choose('south.csv');
+    await attached(page).filter({ hasText: 'south.csv' }).waitFor();
+    await choose('south.csv');
+    await page.getByText('south.csv is attached already.').waitFor();
+    expect(await attached(page).count()).toBe(1);
+    await page.reload();
+    await page.getByText('choose it again').waitFor();
+    expect(await text(page).inputValue()).toBe('Not yet done.');
+    await text(page).press('Control+Enter');
+    await page.getByText('south.csv was attached before the page was loaded anew.').waitFor();
+    await choose('south.csv');
+    await eventually('it is there again', async () => (await page.getByText('choose it again').count()) === 0, {});
+    await page.getByRole('link', { name: 'Now', exact: true }).click();
+    expect(await text(page).inputValue()).toBe('Not yet done.');
+    await text(page).press('Control+Enter');
+    await page.getByText('Sent to Benny.').waitFor();
+    expect(await sentAs('Not yet done.')).toEqual([
+      expect.objectContaining({ recipient: 'ben', attachments: [expect.objectContaining({ name: 'south.csv' })] }),
+    ]);
+    await page.reload();
+    await text(page).waitFor();
+    expect(await text(page).inputValue()).toBe('');
+  });
+
+  test('arrives once where its answer is lost, and after the server was away', async () => {
+    const page = await open('/p/team');
+    await text(page).waitFor();
+    let lost = 0;
+    await page.route('**/api/projects/team/messages', async (route) => {
+      if (route.request().method() !== 'POST' || lost >= 1) return route.continue();
+      lost += 1;
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await text(page).fill('Only once.');
+    await send(page).click();
+    await page.getByText('Sent to').waitFor({ state: 'attached' });
+    expect(lost).toBe(1);
+    expect(await sentAs('Only once.')).toHaveLength(1);
+    expect(await page.getByText('Only once.').count()).toBe(1);
+    await page.unroute('**/api/projects/team/messages');
+
+    await api.api.stop();
+    await text(page).fill('While it is away.');
+    await text(page).press('Control+Enter');
+    await page.getByText('not sent yet, is tried again').waitFor();
+    await page.getByRole('button', { name: 'Stop trying' }).click();
+    expect(await text(page).inputValue()).toBe('While it is away.');
+    await text(page).press('Control+Enter');
+    await page.getByText('not sent yet, is tried again').waitFor();
+    await api.api.start();
+    await arrives('While it is away.');
+    await page.getByText('not sent yet, is tried again').waitFor({ state: 'detached' });
+    await eventually('it is shown once', async () => (await page.getByText('While it is away.').count()) === 1, {});
+    expect(await sentAs('While it is away.')).toHaveLength(1);
+    expect(await text(page).inputValue()).toBe('');
+    browser.expectErrors(/ERR_|Failed to load/);
+  });
+
+  test('that is refused is a draft again, with the words of the server', async () => {
+    const page = await open('/p/later');
+    await page.getByText("It waits in ada's inbox until later is started.").waitFor();
+    await text(page).fill('For the day on which you start.');
+    await send(page).click();
+    await arrives('For the day on which you start.', 'later');
+    await page.route('**/api/projects/later/messages', (route) =>
+      route.request().method() === 'POST'
+        ? route.fulfill({
+            status: 404,
+            contentType: 'application/problem+json',
+            body: JSON.stringify({ code: 'project-unknown', detail: 'There is no project "later".' }),
+          })
+        : route.continue(),
+    );
+    await text(page).fill('Too late.');
+    await send(page).click();
+    await page.getByText('Not sent: There is no project "later".').waitFor();
+    expect(await text(page).inputValue()).toBe('Too late.');
+    browser.expectErrors(/404/);
+  });
+});
+
+test('somebody who may only read is shown no place to write', async () => {
+  const page = await open('/p/team/mail/2', { viewport: desk }, await api.token('read'));
+  await page.getByText(/^suzumio reply team/).waitFor();
+  expect(await text(page).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /Reply/ }).count()).toBe(0);
+  expect(await page.getByRole('link', { name: /^Write/ }).count()).toBe(0);
+});
+
+test('a letter is written with the keyboard alone on a phone', async () => {
+  const page = await open('/p/team/mail', { viewport: phone });
+  await page.getByRole('link', { name: /^Write/ }).focus();
+  await page.keyboard.press('Enter');
+  await expectFocus(page, 'Write to ada');
+  await page.keyboard.type('From a phone.');
+  await page.keyboard.press('Tab');
+  await page.keyboard.type('To cat');
+  for (let at = 0; at < 3; at += 1) await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\/mail\/\d+$/);
+  await page.getByRole('article').filter({ hasText: 'From a phone.' }).waitFor();
+  expect(await sentAs('From a phone.')).toEqual([expect.objectContaining({ recipient: 'cat' })]);
+  const sizes = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('.composer button, .composer select')].map((one) => one.getBoundingClientRect().height)",
+  );
+  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(44);
+});
+
+test.each(['light', 'dark'] as const)('writing is for everybody, %s', async (colorScheme) => {
+  const page = await open('/p/team', { viewport: desk, colorScheme });
+  for (const path of ['/p/team', '/p/team/mail/new', '/p/team/mail/2']) {
+    await page.goto(`${api.url}${path}`);
+    await text(page).fill('Something.');
+    await page.locator('input[type=file]').setInputFiles(join(files, 'empty.csv'));
+    await page.getByText('it is empty').waitFor();
+    await page.locator('input[type=file]').setInputFiles(join(files, 'south.csv'));
+    await attached(page).first().waitFor();
+    expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
+  }
+  await page.setViewportSize(phone);
+  const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+  expect(width).toBeLessThanOrEqual(phone.width);
+});
+
+async function expectFocus(page: Page, name: string) {
+  await page.getByRole('textbox', { name }).and(page.locator(':focus')).waitFor();
+}
