@@ -141,13 +141,12 @@ describe('a report', () => {
     await Promise.all([one, other].map((page) => page.keyboard.press('a')));
     await Promise.all([one, other].map((page) => page.getByText('This is settled.').waitFor()));
     await becomes(name, 'completed');
-    const told = await eventually('one is told', async () => {
+    await eventually('one is told', async () => {
       const refused = await Promise.all(
         [one, other].map((page) => page.getByText('The project is completed, so').count()),
       );
       return refused.reduce((sum, number) => sum + number, 0) === 1;
     });
-    expect(told).toBe(true);
     browser.expectErrors(/status of 409/);
     await one.getByText(/The report was approved, version 1, by (admin|operate-1)/).waitFor();
     // What comes next has the focus.
@@ -165,7 +164,7 @@ describe('the inbox', () => {
     const page = await open('/');
     await item(page, /The project is paused/).click();
     await page.getByText('lock gets turns again.').waitFor();
-    await button(page, 'Resume').click();
+    await button(page, /^Resume/).click();
     await page.getByText('The project was resumed, by').waitFor();
     await item(page, /ben failed/).click();
     await button(page, /^Retry/).waitFor();
@@ -186,7 +185,6 @@ describe('the inbox', () => {
     const name = await submitted('mouth');
     for (const [scope, acts] of [
       ['read', 0],
-      ['mail', 0],
       ['operate', 2],
       ['write', 2],
     ] as const) {
@@ -203,7 +201,7 @@ describe('the inbox', () => {
     const name = await submitted('creek');
     const page = await open('/', { viewport: phone });
     await item(page, /creek/).first().waitFor();
-    for (let times = 0; times < 60 && !(await focused(page)).includes('creek'); times += 1) {
+    for (let times = 0; times < 60 && !page.url().includes('creek'); times += 1) {
       await page.keyboard.press('j');
     }
     await page.getByRole('heading', { name: 'creek one' }).waitFor();
@@ -230,9 +228,8 @@ test.each([
   ['desk', desk],
   ['phone', phone],
 ] as const)('all of it is for everybody, on a %s', async (at, viewport) => {
-  const name = await submitted(`shore-${at}`);
   for (const colorScheme of ['light', 'dark'] as const) {
-    const page = await open(`/p/${name}/report`, { viewport, colorScheme });
+    const page = await open(`/p/${await submitted(`shore-${at}-${colorScheme}`)}/report`, { viewport, colorScheme });
     const found: Record<string, string[]> = {};
     await button(page, /^Approve/).waitFor();
     found['report'] = await violations(page);
@@ -242,8 +239,6 @@ test.each([
     await page.keyboard.press('Control+Enter');
     await button(page, /^Take back/).waitFor();
     found['under way'] = await violations(page);
-    await page.keyboard.press('z');
-    await button(page, /^Send back/).waitFor();
     expect({ colorScheme, ...found }).toEqual({ colorScheme, report: [], changes: [], 'under way': [] });
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
   }
