@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
 import { Dialogs } from './acts/run/dialogs.js';
+import { LaterBar } from './acts/later.js';
 import { useLive } from './live/use-live.js';
 import { Boundary } from './parts/boundary.js';
 import { Failure } from './parts/failure.js';
@@ -10,7 +11,7 @@ import { Lost } from './parts/lost.js';
 import { Slow } from './parts/slow.js';
 import { Rail } from './shell/rail.js';
 import { AllCosts } from './pages/cost/all-costs.js';
-import { Inbox } from './pages/inbox.js';
+import { Inbox } from './pages/inbox/inbox.js';
 import { Missing } from './pages/missing.js';
 import { Project } from './pages/project/project.js';
 import { Projects } from './pages/projects.js';
@@ -77,6 +78,7 @@ function Shell() {
           </Switch>
         </Boundary>
       </main>
+      <LaterBar />
     </div>
   );
 }

@@ -12,6 +12,7 @@ import './theme/system.css';
 import './theme/search.css';
 import './theme/cost.css';
 import './theme/run.css';
+import './theme/decide.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -3,8 +3,14 @@ import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 import { tell } from './tell.js';
+
+const decided = [
+  'the version that you have read: refused where another one is the newest',
+  wholeNumber(1, Number.MAX_SAFE_INTEGER),
+] as const;
 
 /** What a person does to a project as a whole. */
 export const registerLifecycle: Register = (program, action) => {
@@ -19,13 +25,19 @@ export const registerLifecycle: Register = (program, action) => {
     ['stop newsroom'],
     ['stop newsroom --now', 'also cancels what runs'],
   ).action(action(stop));
-  examples(program.command('approve <project>').description('accept the submitted report'), [
-    'approve newsroom',
-  ]).action(action(approve));
+  examples(
+    program
+      .command('approve <project>')
+      .description('accept the submitted report')
+      .option('--report-version <n>', ...decided),
+    ['approve newsroom'],
+    ['approve newsroom --report-version 2', 'refused where another version is the newest'],
+  ).action(action(approve));
   examples(
     program
       .command('request-changes <project> <recipient> <text...>')
-      .description('send the report back, with a message that says what to change'),
+      .description('send the report back, with a message that says what to change')
+      .option('--report-version <n>', ...decided),
     ['request-changes newsroom editor "Please name the gauge."'],
   ).action(action(requestChanges));
   examples(
@@ -53,8 +65,12 @@ async function stop(session: Session, project: string, { now }: { now: boolean }
   tell(session, answer, [`${project} is stopped${rest}. Mail is kept.`], ...next);
 }
 
-async function approve(session: Session, project: string): Promise<undefined> {
-  const answer = await (await requireApi(session)).approveProject({ project });
+async function approve(
+  session: Session,
+  project: string,
+  { reportVersion: read }: { reportVersion?: number },
+): Promise<undefined> {
+  const answer = await (await requireApi(session)).approveProject({ project, body: { version: read } });
   const version = answer.project.reportVersion ?? 1;
   const done = `${project} is completed: version ${version} of the report is approved.`;
   tell(session, answer, [done], `report ${project}`);
@@ -65,12 +81,13 @@ async function requestChanges(
   project: string,
   recipient: string,
   words: string[],
+  { reportVersion: version }: { reportVersion?: number },
 ): Promise<undefined> {
   const answer = await (
     await requireApi(session)
   ).requestChanges({
     project,
-    body: { recipient, body: words.join(' ') },
+    body: { recipient, body: words.join(' '), version },
   });
   const sent = `Sent to ${recipient} as ${answer.message.id}; ${project} is running again.`;
   tell(session, answer, [sent], `watch ${project}`);

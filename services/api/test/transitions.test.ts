@@ -61,6 +61,28 @@ describe('a project', () => {
     expect(api.cell.catalog.projects.unsettled()).toEqual([]);
   });
 
+  test('is decided on by the version that was read, or not at all', async () => {
+    await api.post(`${path}/start`);
+    await submit(api, 'team', 'ada', '# First\n');
+    const back = { recipient: 'ada', body: 'More.', version: 1 };
+    expect((await api.post(`${path}/request-changes`, back)).status).toBe(200);
+    await submit(api, 'team', 'ada', '# Second\n');
+
+    const refused = {
+      status: 409,
+      code: 'report-version-refused',
+      detail: 'Version 2 of the report is the newest, so a decision on version 1 is refused: read that one first.',
+    };
+    expect(refusal(await api.post(`${path}/approve`, { version: 1 }))).toEqual(refused);
+    expect(refusal(await api.post(`${path}/request-changes`, back))).toEqual(refused);
+    expect(await status()).toBe('submitted');
+    expect(await api.rows('team', `SELECT count(*) AS n FROM messages WHERE body = 'More.'`)).toEqual([{ n: 1 }]);
+
+    expect((await api.post(`${path}/approve`, { version: 2 })).status).toBe(200);
+    // Somebody else was faster: the version is the right one, and the state is not.
+    expect(refusal(await api.post(`${path}/approve`, { version: 2 })).code).toBe('transition-refused');
+  });
+
   test('refuses what its status does not allow, and says in which it would', async () => {
     expect(refusal(await api.post(`${path}/approve`))).toEqual({
       status: 409,

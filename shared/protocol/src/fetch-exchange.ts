@@ -6,7 +6,7 @@ export type FetchBody = Uint8Array<ArrayBuffer> | Blob;
 
 /** An exchange over the platform's `fetch`. `timeoutMs` limits the whole exchange, the answer's body included. */
 export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exchange<FetchBody> {
-  return async ({ method, url, headers, body, timeoutMs, signal }) => {
+  return async ({ method, url, headers, body, timeoutMs, signal, keepalive = false }) => {
     const bounds = [
       ...(timeoutMs === undefined ? [] : [AbortSignal.timeout(Math.ceil(timeoutMs))]),
       ...(signal === undefined ? [] : [signal]),
@@ -15,6 +15,7 @@ export function fetchExchange(options: Pick<RequestInit, 'redirect'> = {}): Exch
       ...options,
       method,
       headers,
+      keepalive,
       ...(body === undefined ? {} : { body }),
       ...(bounds.length === 0 ? {} : { signal: AbortSignal.any(bounds) }),
     }).catch((error: unknown) => {

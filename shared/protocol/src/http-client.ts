@@ -14,10 +14,12 @@ export interface HttpRequest<Body = never> {
   /** Limits the whole exchange, or the time without traffic, depending on the exchange. @default no limit */
   readonly timeoutMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Whether it goes to its end where the page that sent it is closed: of `fetch` alone, which takes 64 kB so. */
+  readonly keepalive?: boolean | undefined;
 }
 
 /** A request as it is sent. */
-export interface OutgoingRequest<Body> extends Pick<HttpRequest, 'method' | 'timeoutMs' | 'signal'> {
+export interface OutgoingRequest<Body> extends Pick<HttpRequest, 'method' | 'timeoutMs' | 'signal' | 'keepalive'> {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Body | string | undefined;
@@ -74,10 +76,10 @@ export class HttpClient<Body = Uint8Array<ArrayBuffer>> {
    */
   async ask(request: HttpRequest<Body>): Promise<HttpAnswer> {
     const { url, exchange, isTransient } = this.#options;
-    const { method, path, signal, timeoutMs } = request;
+    const { method, path, signal, timeoutMs, keepalive } = request;
     let answer: HttpAnswer;
     try {
-      answer = await exchange({ method, url: url + path, signal, timeoutMs, ...contentOf(request) });
+      answer = await exchange({ method, url: url + path, signal, timeoutMs, keepalive, ...contentOf(request) });
     } catch (error) {
       signal?.throwIfAborted();
       throw error;

@@ -47,6 +47,7 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   SendMessage: messages.sendMessageRequest,
   LabelProject: projects.labelRequest,
   StopProject: projects.stopRequest,
+  Approve: projects.approveRequest,
   RequestChanges: projects.requestChangesRequest,
   StopAgent: agents.stopAgentRequest,
   ResetAgent: agents.resetAgentRequest,

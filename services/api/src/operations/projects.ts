@@ -80,7 +80,7 @@ export const projectRuns: Runs<typeof projects> = {
 
   approveProject: (call) =>
     transition(call, 'completed', (tx) => {
-      approveProject(tx, call.actor);
+      approveProject(tx, call.actor, call.body);
       return { project: readProject(tx) };
     }),
 

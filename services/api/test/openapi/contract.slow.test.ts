@@ -49,7 +49,8 @@ const file = (extra = '') => contractYaml(`posted-${String(++made)}`) + extra;
 const bodies: Readonly<Record<string, () => unknown>> = {
   createProject: () => ({ file: file() }),
   stopProject: () => ({ now: true }),
-  requestChanges: () => ({ recipient: 'ada', body: 'More.' }),
+  approveProject: () => ({ version: 1 }),
+  requestChanges: () => ({ recipient: 'ada', body: 'More.', version: 1 }),
   stopAgent: () => ({ now: true }),
   resetAgent: () => ({ redeliver: true }),
   restoreWorkspace: () => ({ turn: 0 }),
@@ -355,6 +356,8 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
     if (operation.id === 'stopProject') await world.api.post(`/api/projects/${project}/stop`);
     return world.call(operation, { project, body });
   },
+  'report-version-refused': (operation, sample) =>
+    world.call(operation, { ...sample, body: { ...(sample.body as object), version: 2 } }),
   'recipient-unknown': (operation, sample) => sendWith(operation, sample, { recipient: 'zoe' }),
   'recipient-ambiguous': (operation, sample) => sendWith(operation, sample, { recipient: 'Twin' }),
   'recipient-self': (operation, sample) => sendWith(operation, sample, { recipient: 'user' }),
@@ -368,6 +371,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
     const changes: Record<string, unknown> = {
       createProject: { start: true },
       stopProject: { now: false },
+      approveProject: { version: 2 },
       stopAgent: { now: false },
       resetAgent: { redeliver: false },
       redeliverMessage: { agent: 'ada' },

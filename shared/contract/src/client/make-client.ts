@@ -25,6 +25,8 @@ export interface AskOptions {
   /** A request that is sent twice with the same key takes effect once. */
   readonly idempotencyKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** For pages: the request goes to its end where the page is closed. Such requests have at most 64 kB together. */
+  readonly keepalive?: boolean | undefined;
 }
 
 export interface ClientParts {
@@ -48,12 +50,18 @@ export function makeClient(api: ApiAddress | OwnApi, parts: ClientParts): Readon
   const { calls, parserOf, failure = failureOf } = parts;
   const { url } = api;
   const http = new HttpClient<FetchBody>({ url, exchange: 'exchange' in api ? api.exchange : fetchExchange() });
-  const ask = async (id: string, call: Call, input: Input = {}, { idempotencyKey, signal }: AskOptions = {}) => {
+  const ask = async (
+    id: string,
+    call: Call,
+    input: Input = {},
+    { idempotencyKey, signal, keepalive }: AskOptions = {},
+  ) => {
     const request: HttpRequest<FetchBody> = {
       method: call.method,
       path: pathOf(call.path, input),
       ...('token' in api && api.token !== undefined ? { token: api.token } : {}),
       signal,
+      keepalive,
       timeoutMs: call.timeoutMs,
       ...(idempotencyKey === undefined ? {} : { headers: { 'idempotency-key': idempotencyKey } }),
       ...(call.sends === 'bytes' ? { body: input['body'] as FetchBody } : {}),

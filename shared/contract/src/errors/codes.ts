@@ -37,6 +37,7 @@ export const errorCodes = {
   'project-exists': { status: 409, retryable: false },
   'project-closed': { status: 409, retryable: false },
   'transition-refused': { status: 409, retryable: false },
+  'report-version-refused': { status: 409, retryable: false },
   'agent-unknown': { status: 404, retryable: false },
   'agent-state-refused': { status: 409, retryable: false },
   'budget-refused': { status: 422, retryable: false },

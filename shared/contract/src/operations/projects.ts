@@ -68,7 +68,20 @@ export const stopRequest = request({
   now: z.boolean().default(false).describe('Cancels what runs, instead of letting it go to its end.'),
 });
 
-export const requestChangesRequest = request({ recipient: z.string().max(200), body: messageBody, attachments });
+const decidedVersion = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('The version of the report that was read: the decision is refused where another one is the newest.');
+
+export const approveRequest = request({ version: decidedVersion });
+
+export const requestChangesRequest = request({
+  recipient: z.string().max(200),
+  body: messageBody,
+  attachments,
+  version: decidedVersion,
+});
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
 export const projectSummary = z.object({ id: projectId, status: z.enum(projectStatuses) });
@@ -212,9 +225,9 @@ export const projects = resource('Projects', {
     scope: 'operate',
     summary: 'Accepts the submitted report and completes the project.',
     description: 'Allowed where it is `submitted`. No turn begins any more, unless changes are requested later.',
-    body: emptyRequest,
+    body: approveRequest,
     answers: { 200: { description: 'It is completed.', content: json(projectAnswer) } },
-    refusals: ['transition-refused'],
+    refusals: ['transition-refused', 'report-version-refused', 'idempotency-mismatch'],
   },
   requestChanges: {
     method: 'post',
@@ -226,6 +239,7 @@ export const projects = resource('Projects', {
     answers: { 200: { description: 'It runs, and the message is sent.', content: json(requestChangesAnswer) } },
     refusals: [
       'transition-refused',
+      'report-version-refused',
       'recipient-unknown',
       'recipient-ambiguous',
       'attachment-unknown',

@@ -21,17 +21,32 @@ export function stopProject(tx: Tx, actor: string, options: { now: boolean }): v
   tx.emit({ type: 'project.stopped', actor, data: { now: options.now } });
 }
 
-/** Accepts the report: the project ends. */
-export function approveProject(tx: Tx, actor: string): void {
-  transition(tx, 'approve');
-  cancelTurns(tx, 'all', 'the project was completed', actor);
-  tx.emit({ type: 'project.completed', actor, data: { version: reportVersion(tx) } });
+/** What a person decides on: the version of the report that they read. @default the newest */
+interface Decided {
+  readonly version?: number | undefined;
 }
 
-/** Sends the work back with a message, which wakes its recipient. */
+/**
+ * Accepts the report: the project ends.
+ *
+ * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`
+ */
+export function approveProject(tx: Tx, actor: string, decided: Decided = {}): void {
+  transition(tx, 'approve');
+  const version = versionDecided(tx, decided);
+  cancelTurns(tx, 'all', 'the project was completed', actor);
+  tx.emit({ type: 'project.completed', actor, data: { version } });
+}
+
+/**
+ * Sends the work back with a message, which wakes its recipient.
+ *
+ * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`; what
+ *   {@link postMessage} throws
+ */
 export function requestChanges(
   tx: Tx,
-  request: Pick<NewMessage, 'body' | 'actor' | 'attachments'> & { recipient: string },
+  request: Pick<NewMessage, 'body' | 'actor' | 'attachments'> & { recipient: string } & Decided,
 ): PostedMessage {
   if (request.recipient === USER_ID) {
     throw new SuzumioError('recipient-unknown', `Changes are requested from an agent; "${USER_ID}" is not one.`, {
@@ -39,10 +54,11 @@ export function requestChanges(
     });
   }
   transition(tx, 'request-changes');
+  const version = versionDecided(tx, request);
   tx.emit({
     type: 'project.changes-requested',
     actor: request.actor,
-    data: { version: reportVersion(tx), recipient: request.recipient },
+    data: { version, recipient: request.recipient },
   });
   const message = postMessage(tx, {
     sender: USER_ID,
@@ -119,4 +135,15 @@ export function cancelTurns(tx: Tx, which: 'unclaimed' | 'all', reason: string, 
 
 function reportVersion(tx: Tx): number {
   return tx.get<{ version: number }>('SELECT coalesce(max(version), 0) AS version FROM reports')?.version ?? 0;
+}
+
+/** The version that is decided on: the newest. Nobody decides on what they have not read. */
+function versionDecided(tx: Tx, { version }: Decided): number {
+  const newest = reportVersion(tx);
+  if (version === undefined || version === newest) return newest;
+  throw new SuzumioError(
+    'report-version-refused',
+    `Version ${newest} of the report is the newest, so a decision on version ${version} is refused: read that one first.`,
+    { version, newest },
+  );
 }

@@ -284,8 +284,10 @@ function isHere(location: string, path: string, href: string): boolean {
 /** What of the project waits for a person. */
 function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
   const items = useWaiting(project).data?.items ?? [];
+  const [location] = useLocation();
   const [item] = items;
-  if (item === undefined) return null;
+  // Beside the report itself stands what decides on it.
+  if (item === undefined || (item.kind === 'report' && location === `/p/${project}/report`)) return null;
   const named = (agent: string) => {
     const found = detail.agents.find(({ id }) => id === agent);
     return found ? nameOf(found) : agent;

@@ -1,21 +1,28 @@
 import type { ProjectDetail } from '@suzumio/sdk/client';
-import { useQuery } from '@tanstack/react-query';
+import { lazy, Suspense, useState } from 'react';
 import { useSearchParams } from 'wouter';
-import { api, keys } from '../../api.js';
-import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Markdown } from '../../parts/markdown.js';
+import { useReport } from './use-report.js';
 
-/** The report, one version or two side by side. */
+const Decide = lazy(() => import('../../acts/decide.js'));
+
+/** The report, one version or two side by side, and what can be decided on it. */
 export function Report({ detail: { project } }: { detail: ProjectDetail }) {
-  const [search, setSearch] = useSearchParams();
   const newest = project.reportVersion;
   if (newest === null) return <p className="empty-line">No report is submitted yet.</p>;
+  return <Versions key={project.id} project={project.id} newest={newest} />;
+}
+
+function Versions({ project, newest }: { project: string; newest: number }) {
+  const [search, setSearch] = useSearchParams();
+  // A version that comes while another one is read does not take its place.
+  const [opened] = useState(newest);
   const known = (name: string) => {
     const version = Number(search.get(name) ?? '');
     return Number.isInteger(version) && version >= 1 && version <= newest ? version : undefined;
   };
-  const shown = known('v') ?? newest;
+  const shown = known('v') ?? opened;
   const beside = known('with');
   const choose = (name: 'v' | 'with', version: string) => {
     const next = new URLSearchParams(search);
@@ -23,6 +30,7 @@ export function Report({ detail: { project } }: { detail: ProjectDetail }) {
     else next.set(name, version);
     setSearch(next, { replace: true });
   };
+  const isRead = useReport(project, shown).data !== undefined;
   const versions = Array.from({ length: newest }, (_none, index) => newest - index);
   return (
     <div className="report-page">
@@ -53,24 +61,27 @@ export function Report({ detail: { project } }: { detail: ProjectDetail }) {
             </select>
           </label>
         ) : null}
-        {project.status === 'submitted' ? <Copyable text={`suzumio approve ${project.id}`} /> : null}
         <button type="button" className="button report-print" onClick={() => window.print()}>
           Print
         </button>
       </div>
       <div className={beside === undefined ? 'report-versions' : 'report-versions report-two'}>
-        {beside === undefined ? null : <Version project={project.id} version={beside} named />}
-        <Version project={project.id} version={shown} named={beside !== undefined} />
+        {beside === undefined ? null : <Version project={project} version={beside} named />}
+        <Version project={project} version={shown} named={beside !== undefined} />
       </div>
+      {isRead ? (
+        <Suspense>
+          <div className="report-foot">
+            <Decide project={project} version={shown} key={shown} />
+          </div>
+        </Suspense>
+      ) : null}
     </div>
   );
 }
 
 function Version({ project, version, named }: { project: string; version: number; named: boolean }) {
-  const report = useQuery({
-    queryKey: [...keys.project(project), 'report', version],
-    queryFn: () => api.getReport({ project, query: { version } }),
-  });
+  const report = useReport(project, version);
   if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
   return (
     <article className="report report-paper">

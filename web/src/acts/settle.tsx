@@ -1,0 +1,82 @@
+import type { Client, InboxItem } from '@suzumio/sdk/client';
+import { useId } from 'react';
+import { api, keys, wordsOf } from '../api.js';
+import { Key, useKeys } from './keys.js';
+import { type ActOptions, useAct, useMay } from './use-act.js';
+
+type Item = Extract<InboxItem, { kind: 'failure' | 'pause' }>;
+
+/** What settles an item by one request, which needs nothing more from the person. */
+export default function Settle({ item }: { item: Item }) {
+  const may = useMay();
+  const way = wayOf(item);
+  const id = `settle-${useId()}`;
+  const { project, request } = item;
+  const act = useAct(
+    ({ operation, params }: { operation: Operation; params: unknown }, options) =>
+      (api[operation] as (input: unknown, options: ActOptions) => Promise<unknown>)(params, options),
+    [...(project === null ? [] : [keys.project(project)]), keys.inbox, keys.projects, keys.decided],
+  );
+  const isDone = act.isPending || act.isSuccess;
+  const isAllowed = way !== undefined && request !== null && may(way.operation);
+  const settle = () => {
+    if (isAllowed && !isDone) act.mutate({ operation: way.operation, params: request.params });
+  };
+  useKeys(isAllowed && way.key !== undefined ? { [way.key.toLowerCase()]: settle } : {});
+  if (!isAllowed) return null;
+  return (
+    <div className="decide">
+      {act.error ? (
+        <p className="later-failed" role="alert">
+          <b>Not done.</b> {wordsOf(act.error)}
+        </p>
+      ) : null}
+      <div className="decide-acts">
+        <button
+          type="button"
+          className="button button-filled"
+          onClick={settle}
+          aria-describedby={id}
+          aria-disabled={isDone}
+        >
+          {way.verb} {way.key === undefined ? null : <Key name={way.key} />}
+        </button>
+        <p id={id} className="decide-says" role="status">
+          {act.isSuccess ? 'It is done.' : way.says}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+type Operation = Extract<keyof Client, 'retryAgent' | 'resetAgent' | 'resumeAgent' | 'resumeProject' | 'resumeCell'>;
+
+interface Way {
+  operation: Operation;
+  verb: string;
+  /** What it will do. */
+  says: string;
+  key?: string;
+}
+
+/** Nothing where a person has to say more, or where no request settles it. */
+function wayOf(item: Item): Way | undefined {
+  const operation = item.request?.asks.length === 0 ? item.request.operation : undefined;
+  if (item.kind === 'failure') {
+    const { agent, turnNumber } = item;
+    if (operation === 'retryAgent') {
+      const says = `Turn ${turnNumber} of ${agent} goes on from where it stood.`;
+      return { operation, verb: 'Retry', says, key: 'R' };
+    }
+    if (operation === 'resetAgent') {
+      const says = `Turn ${turnNumber} is given up, and a new turn of ${agent} reads its mail.`;
+      return { operation, verb: 'Begin again', says, key: 'R' };
+    }
+    return undefined;
+  }
+  if (operation === 'resumeAgent') return { operation, verb: 'Resume', says: `${item.agent ?? ''} gets turns again.` };
+  if (operation === 'resumeProject')
+    return { operation, verb: 'Resume', says: `${item.project ?? ''} gets turns again.` };
+  if (operation === 'resumeCell') return { operation, verb: 'Resume', says: 'Every project gets turns again.' };
+  return undefined;
+}

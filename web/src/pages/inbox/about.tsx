@@ -1,0 +1,177 @@
+import type { Decision, InboxItem } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { lazy, type RefObject, Suspense } from 'react';
+import { Link } from 'wouter';
+import { Key } from '../../acts/keys.js';
+import { api, keys } from '../../api.js';
+import { Copyable } from '../../parts/copy.js';
+import { Failure } from '../../parts/failure.js';
+import { Mark } from '../../parts/mark.js';
+import { Markdown, visible } from '../../parts/markdown.js';
+import { some } from '../../parts/numbers.js';
+import { Ago, Moment } from '../../parts/time.js';
+import { useReport } from '../project/use-report.js';
+import { itemPath } from './list.js';
+import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
+
+const Decide = lazy(() => import('../../acts/decide.js'));
+const Settle = lazy(() => import('../../acts/settle.js'));
+
+/** That an item waits no more: what was decided, where that is known, and the item that comes next. */
+export interface Settled {
+  readonly decision: Decision | undefined;
+  readonly next: string | undefined;
+}
+
+/** One item, with what is to be seen before it is decided; it stays when it is settled. */
+export function About({
+  item,
+  settled,
+  onward,
+}: {
+  item: InboxItem;
+  settled: Settled | undefined;
+  /** What leads on from an item that is settled. */
+  onward: RefObject<HTMLAnchorElement | null>;
+}) {
+  const { title } = wordsFor(item);
+  return (
+    <article className="about">
+      {settled ? <Notice settled={settled} onward={onward} /> : null}
+      <p className="crumbs">
+        {item.project === null ? (
+          'All projects'
+        ) : (
+          <Link href={`/p/${item.project}`}>
+            <bdi>{item.project}</bdi>
+          </Link>
+        )}
+        {'at' in item ? (
+          <>
+            {' / '}
+            <Moment at={item.at} />
+          </>
+        ) : null}
+      </p>
+      <h2 className="about-title">
+        <bdi>{title}</bdi>
+      </h2>
+      <Content item={item} />
+      <footer className="about-foot">
+        <Suspense>
+          <Acts item={item} isSettled={settled !== undefined} />
+        </Suspense>
+      </footer>
+    </article>
+  );
+}
+
+/** That an item is settled. */
+export function Notice({ settled, onward }: { settled: Settled; onward: RefObject<HTMLAnchorElement | null> }) {
+  const { decision, next } = settled;
+  return (
+    <div className="settled" role="status">
+      <Mark kind={decision ? decidedMarks[decision.kind] : 'done'} />
+      <p>
+        <b>This is settled.</b>{' '}
+        {decision ? (
+          <>
+            <bdi>{decisionIn(decision)}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} /> ago.
+          </>
+        ) : null}
+      </p>
+      <Link href={next === undefined ? '/' : itemPath(next)} className="button" ref={onward}>
+        {next === undefined ? 'All items' : 'Next item'}
+      </Link>
+    </div>
+  );
+}
+
+/** What can be done about an item. */
+function Acts({ item, isSettled }: { item: InboxItem; isSettled: boolean }) {
+  const open = (
+    <Link href={placeOf(item)} className="button">
+      {opens[item.kind]} <Key name="O" />
+    </Link>
+  );
+  if (item.kind === 'report') {
+    return (
+      <>
+        <DecideOnRead project={item.project} version={item.version} />
+        {open}
+      </>
+    );
+  }
+  return (
+    <>
+      {!isSettled && (item.kind === 'failure' || item.kind === 'pause') ? <Settle item={item} /> : null}
+      {open}
+      {isSettled ? null : (
+        <span className="about-command">
+          <span className="quiet">On the command line:</span> <Copyable text={`suzumio ${item.next}`} />
+        </span>
+      )}
+    </>
+  );
+}
+
+const opens: Readonly<Record<InboxItem['kind'], string>> = {
+  report: 'Open the report',
+  failure: 'Open the turn',
+  pause: 'See why',
+  budget: 'Raise the budget',
+  message: 'Open the thread',
+};
+
+/** Nothing is decided before what is decided on is there. */
+function DecideOnRead({ project, version }: { project: string; version: number }) {
+  const { data } = useReport(project, version);
+  return data === undefined ? null : <Decide project={project} version={version} />;
+}
+
+function Content({ item }: { item: InboxItem }) {
+  switch (item.kind) {
+    case 'report':
+      return <Report project={item.project} version={item.version} />;
+    case 'failure':
+      return (
+        <p className="about-lead">
+          <bdi>{visible(item.message)}</bdi>
+        </p>
+      );
+    case 'message':
+      return <Letter project={item.project} message={item.message.id} />;
+    case 'pause':
+      return (
+        <p className="about-lead">
+          <bdi>{item.pause.reason ?? 'No reason was given.'}</bdi> <span className="quiet">By {item.pause.by}.</span>
+        </p>
+      );
+    case 'budget':
+      return (
+        <p className="about-lead">
+          {some(Math.round((item.used / item.max) * 100), 'percent', 'percent')} of it is used. At the limit no turn
+          starts until it is raised.
+        </p>
+      );
+  }
+}
+
+function Report({ project, version }: { project: string; version: number }) {
+  const report = useReport(project, version);
+  if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
+  return report.data === undefined ? null : (
+    <div className="report">
+      <Markdown text={report.data} />
+    </div>
+  );
+}
+
+function Letter({ project, message }: { project: string; message: string }) {
+  const letter = useQuery({
+    queryKey: [...keys.project(project), 'message', message],
+    queryFn: () => api.getMessage({ project, message }),
+  });
+  if (letter.error) return <Failure error={letter.error} again={() => void letter.refetch()} />;
+  return letter.data === undefined ? null : <Markdown text={letter.data.body} />;
+}

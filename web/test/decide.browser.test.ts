@@ -1,0 +1,245 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { failTurn, submit } from '../../services/api/test/support/play.js';
+import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
+
+const browser = testBrowser();
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+/** A project whose report was submitted so often. */
+async function submitted(name: string, versions = 1): Promise<string> {
+  await api.create(`${teamYaml.replace('name: team', `name: ${name}`)}\nturn: { maxAttempts: 1 }`);
+  await submit(api, name, 'ben', `# ${name} one\n`);
+  for (let version = 2; version <= versions; version += 1) await submitAgain(name, version);
+  return name;
+}
+
+async function submitAgain(name: string, version: number): Promise<void> {
+  await api.post(`/api/projects/${name}/request-changes`, { recipient: 'ben', body: 'More.' });
+  await submit(api, name, 'ben', `# ${name} ${version}\n`);
+}
+
+async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }, token?: string) {
+  const page = await browser.page(await browser.open(options));
+  await page.goto((await linkFor(api, { path }, token)).url);
+  await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
+  return page;
+}
+
+const status = async (name: string) =>
+  ((await api.get(`/api/projects/${name}`)).json as { project: { status: string } }).project.status;
+const becomes = (name: string, wanted: string) =>
+  eventually(`${name} is ${wanted}`, async () => (await status(name)) === wanted);
+const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+const item = (page: Page, name: string | RegExp) =>
+  page.getByRole('region', { name: 'Items' }).getByRole('link', { name });
+const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
+
+describe('a report', () => {
+  test('is approved after a while, until which it can be taken back by a key and a button', async () => {
+    const name = await submitted('tides', 2);
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Approve/).waitFor();
+    await page.getByText('Approving version 2 completes tides').waitFor();
+    await button(page, /^Approve/).click();
+    await page.getByText('Approving tides’s report, version 2').first().waitFor();
+    await page.keyboard.press('z');
+    await button(page, /^Approve/).waitFor();
+    await page.keyboard.press('a');
+    await button(page, /^Take back/).click();
+    await button(page, /^Approve/).waitFor();
+    expect(await status(name)).toBe('submitted');
+
+    await page.keyboard.press('a');
+    // On another page of the same it goes on, and says so there.
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
+    await page.getByRole('region', { name: 'Under way' }).getByText('Approving tides’s report').waitFor();
+    expect(await status(name)).toBe('submitted');
+    await becomes(name, 'completed');
+    await page.getByRole('region', { name: 'Under way' }).getByText('You approved tides’s report, version 2').waitFor();
+    const [event] = await api.rows(
+      name,
+      `SELECT actor, data_json AS data FROM events WHERE type = 'project.completed'`,
+    );
+    expect(event).toMatchObject({ data: expect.stringContaining('"version":2') });
+  });
+
+  test('is decided on at once where the page is closed', async () => {
+    const [closed, left] = [await submitted('ebb'), await submitted('flow')];
+    const page = await open(`/p/${closed}/report`);
+    await button(page, /^Approve/).click();
+    await button(page, /^Take back/).waitFor();
+    await page.goto(`${api.url}/p/${left}/report`);
+    expect(await status(closed)).toBe('completed');
+    await button(page, /^Request changes/).click();
+    await page.getByRole('textbox', { name: /What is to be changed/ }).fill('Name the gauge.');
+    await page.keyboard.press('Control+Enter');
+    await button(page, /^Take back/).waitFor();
+    await page.close({ runBeforeUnload: true });
+    await becomes(left, 'running');
+  });
+
+  test('is sent back to who submitted it, with what was written', async () => {
+    const name = await submitted('gauge');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Approve/).waitFor();
+    await page.keyboard.press('c');
+    const text = page.getByRole('textbox', { name: /What is to be changed in version 1/ });
+    await text.fill('Name the gauge, azjk.');
+    await page.getByText('Benny reads it as mail, and gauge runs again.').waitFor();
+    // Letters are text where text is written, and a draft is there after another page.
+    await page.getByRole('link', { name: 'Log', exact: true }).click();
+    await page.getByRole('link', { name: 'Report', exact: true }).click();
+    expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    await button(page, /^Send back/).click();
+    await page.keyboard.press('z');
+    expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    await button(page, /^Send back/).click();
+    await becomes(name, 'running');
+    expect(
+      await api.rows(name, `SELECT recipient, body FROM messages WHERE sender = 'user' ORDER BY seq DESC LIMIT 1`),
+    ).toEqual([{ recipient: 'ben', body: 'Name the gauge, azjk.' }]);
+    await page.getByText('You sent gauge’s report, version 1, back').last().waitFor();
+  });
+
+  test('that has a newer version is decided on by nobody, and nothing that was written is lost', async () => {
+    const name = await submitted('weir');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Request changes/).click();
+    const text = page.getByRole('textbox', { name: /What is to be changed/ });
+    await text.fill('A figure is missing.');
+    await page.keyboard.press('Control+Enter');
+    await button(page, /^Take back/).waitFor();
+    await submitAgain(name, 2);
+    await page.getByText('Version 2 of the report is the newest, so a decision on version 1 is refused').waitFor();
+    browser.expectErrors(/status of 409/);
+    expect(await text.inputValue()).toBe('A figure is missing.');
+    await page.getByRole('heading', { name: 'weir one' }).waitFor();
+    expect(await button(page, /^(Approve|Send back)/).count()).toBe(0);
+    await page.getByRole('link', { name: 'Show version 2' }).click();
+    await page.getByRole('heading', { name: 'weir 2' }).waitFor();
+    expect(await text.inputValue()).toBe('A figure is missing.');
+    await button(page, /^Send back/).waitFor();
+  });
+
+  test('that two people decide on is decided on by the first, and the other is told', async () => {
+    const name = await submitted('delta');
+    await submitted('inlet');
+    const [one, other] = await Promise.all([open('/'), open('/', { viewport: desk }, await api.token('operate'))]);
+    for (const page of [one, other]) {
+      await item(page, /delta/).first().click();
+      await button(page, /^Approve/).waitFor();
+    }
+    await Promise.all([one, other].map((page) => page.keyboard.press('a')));
+    await Promise.all([one, other].map((page) => page.getByText('This is settled.').waitFor()));
+    await becomes(name, 'completed');
+    await eventually('one is told', async () => {
+      const refused = await Promise.all(
+        [one, other].map((page) => page.getByText('The project is completed, so').count()),
+      );
+      return refused.reduce((sum, number) => sum + number, 0) === 1;
+    });
+    browser.expectErrors(/status of 409/);
+    await one.getByText(/The report was approved, version 1, by (admin|operate-1)/).waitFor();
+    // What comes next has the focus.
+    expect(await focused(one)).toContain('inlet');
+    await one.keyboard.press('Enter');
+    await one.getByRole('heading', { name: 'inlet one' }).waitFor();
+  });
+});
+
+describe('the inbox', () => {
+  test('has the act of each kind that needs nothing more, and loses what others settle', async () => {
+    await api.create(`${teamYaml.replace('name: team', 'name: lock')}\nturn: { maxAttempts: 1 }`);
+    await failTurn(api, 'lock', 'ben');
+    await api.post('/api/projects/lock/pause', { reason: 'It is night.' });
+    const page = await open('/');
+    await item(page, /The project is paused/).click();
+    await page.getByText('lock gets turns again.').waitFor();
+    await button(page, /^Resume/).click();
+    await page.getByText('The project was resumed, by').waitFor();
+    await item(page, /ben failed/).click();
+    await button(page, /^Retry/).waitFor();
+    await page.keyboard.press('r');
+    await page.getByText('Turn 1 of ben was retried, by').waitFor();
+    expect(await item(page, /ben failed/).count()).toBe(0);
+
+    await submit(api, 'lock', 'ada', '# Lock\n');
+    await item(page, /lock.*Read it/).click();
+    await button(page, /^Approve/).waitFor();
+    await api.post('/api/projects/lock/approve', {});
+    await page.getByText('This is settled.').waitFor();
+    await page.getByRole('heading', { name: 'Lock' }).waitFor();
+    expect(await button(page, /^Approve/).count()).toBe(0);
+  });
+
+  test('shows no act to a reader, and to others what they may', async () => {
+    const name = await submitted('mouth');
+    for (const [scope, acts] of [
+      ['read', 0],
+      ['operate', 2],
+      ['write', 2],
+    ] as const) {
+      const page = await open(`/p/${name}/report`, { viewport: desk }, await api.token(scope));
+      await page.getByText(`suzumio approve ${name} --report-version 1`).waitFor();
+      expect([scope, await button(page, /^(Approve|Request changes)/).count()]).toEqual([scope, acts]);
+      await page.keyboard.press('a');
+      expect(await button(page, /^Take back/).count()).toBe(acts / 2);
+      await page.keyboard.press('z');
+    }
+  });
+
+  test('works by keyboard alone on a phone, and without single keys', async () => {
+    const name = await submitted('creek');
+    const page = await open('/', { viewport: phone });
+    await item(page, /creek/).first().waitFor();
+    for (let times = 0; times < 60 && !page.url().includes('creek'); times += 1) {
+      await page.keyboard.press('j');
+    }
+    await page.getByRole('heading', { name: 'creek one' }).waitFor();
+    for (let times = 0; times < 12 && !/^Approve/.test(await focused(page)); times += 1)
+      await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await button(page, /^Take back/).waitFor();
+    await page.keyboard.press('Tab');
+    expect(await focused(page)).toMatch(/^Take back/);
+    await page.keyboard.press('Enter');
+    await button(page, /^Approve/).waitFor();
+    expect(await status(name)).toBe('submitted');
+
+    await page.goto(`${api.url}/`);
+    await button(page, 'Turn keys off').click();
+    await page.goto(`${api.url}/p/${name}/report`);
+    await button(page, /^Approve/).waitFor();
+    await page.keyboard.press('a');
+    expect(await button(page, /^Take back/).count()).toBe(0);
+  });
+});
+
+test.each([
+  ['desk', desk],
+  ['phone', phone],
+] as const)('all of it is for everybody, on a %s', async (at, viewport) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const page = await open(`/p/${await submitted(`shore-${at}-${colorScheme}`)}/report`, { viewport, colorScheme });
+    const found: Record<string, string[]> = {};
+    await button(page, /^Approve/).waitFor();
+    found['report'] = await violations(page);
+    await button(page, /^Request changes/).click();
+    await page.getByRole('textbox').fill('More.');
+    found['changes'] = await violations(page);
+    await page.keyboard.press('Control+Enter');
+    await button(page, /^Take back/).waitFor();
+    found['under way'] = await violations(page);
+    expect({ colorScheme, ...found }).toEqual({ colorScheme, report: [], changes: [], 'under way': [] });
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);
+  }
+});
