@@ -211,6 +211,8 @@ describe('an agent', () => {
     await page.getByRole('status').getByText('Turn 1 is queued again.').waitFor();
     await button(page, 'Cancel turn').click();
     await button(page, 'Retry').waitFor();
+    // Nothing here tells what a turn does while it runs.
+    browser.expectErrors(/status of 503/);
   });
 
   test('is paused with P on its own page, and its mail is delivered again from the letter and the system', async () => {
