@@ -1,5 +1,5 @@
 import { createClient, SuzumioError } from '@suzumio/sdk/client';
-import { QueryCache, QueryClient } from '@tanstack/react-query';
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 
 /** The path that a proxy serves this page below, without a slash at its end. */
 export const publicPath = document.querySelector<HTMLMetaElement>('meta[name="suzumio-path"]')?.content ?? '';
@@ -10,12 +10,11 @@ export const api = createClient({ url: `${location.origin}${publicPath}` });
 /** What the page has read. Old data is kept while it is read again, and shown while that fails. */
 export const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
-    // The session has ended: whoever is signed in is asked anew, and the page says so.
     onError: (error, { queryKey }) => {
-      if (!isUnauthenticated(error) || queryKey[0] === keys.session[0]) return;
-      queries.invalidateQueries({ queryKey: keys.session }).catch(() => undefined);
+      if (queryKey[0] !== keys.session[0]) askWhoIsIn(error);
     },
   }),
+  mutationCache: new MutationCache({ onError: askWhoIsIn }),
   defaultOptions: {
     queries: {
       // Events say what has changed.
@@ -38,6 +37,11 @@ export const keys = {
   system: ['system'],
   project: (project: string) => ['project', project],
 } as const;
+
+/** Where the session has ended, whoever is signed in is asked anew, and the page says so. */
+export function askWhoIsIn(error: unknown): void {
+  if (isUnauthenticated(error)) queries.invalidateQueries({ queryKey: keys.session }).catch(() => undefined);
+}
 
 export function isUnauthenticated(error: unknown): boolean {
   return error instanceof SuzumioError && error.code === 'unauthenticated';

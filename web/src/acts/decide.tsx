@@ -7,7 +7,7 @@ import { Copyable } from '../parts/copy.js';
 import { Mark } from '../parts/mark.js';
 import { nameOf } from '../parts/states.js';
 import { useProject } from '../pages/project/use-project.js';
-import { useDraft } from './decide-draft.js';
+import { useDraft } from './draft.js';
 import { Key, useKeys } from './keys.js';
 import { postpone, Progress, useLater } from './later.js';
 import { useMay } from './use-act.js';

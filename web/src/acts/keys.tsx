@@ -41,7 +41,7 @@ export function Key({ name }: { name: string }) {
 export function isField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
-    (target.isContentEditable || target.closest('input, textarea, select, [role=dialog]') !== null)
+    (target.isContentEditable || target.closest('input, textarea, select, dialog, [role=dialog]') !== null)
   );
 }
 

@@ -6,7 +6,7 @@ import { agentAllows } from './allowed.js';
 import { ActButton, Bar } from './bar.js';
 import { BudgetDialog } from './budget-dialog.js';
 import { openDialog } from './dialogs.js';
-import { useHotkey } from './hotkey.js';
+import { useKeys } from '../keys.js';
 import { Menu, MenuItem } from './menu.js';
 import { asked, type Run, showProject, useRun } from './use-run.js';
 import { words } from './words.js';
@@ -33,8 +33,7 @@ export default function AgentActs({ project, agent }: Props) {
       : run.ask(asked('resumeAgent', { project, agent: id }), `${name} goes on.`, () => showPause(project, id, null));
   const retry = () =>
     run.ask(asked('retryAgent', { project, agent: id }), `Turn ${String(failure?.turnNumber)} is queued again.`);
-  useHotkey('p', mayPause ? turnPause : undefined);
-  useHotkey('r', mayRetry ? retry : undefined);
+  useKeys({ p: mayPause ? turnPause : undefined, r: mayRetry ? retry : undefined });
   if (!mayPause && !may('changeBudget')) return null;
   return (
     <Bar label={`Run ${name}`} run={run} className="agent-acts">

@@ -9,7 +9,7 @@ import { ActButton, Bar } from './bar.js';
 import { BudgetDialog } from './budget-dialog.js';
 import { DeleteDialog } from './delete-dialog.js';
 import { openDialog } from './dialogs.js';
-import { useHotkey } from './hotkey.js';
+import { useKeys } from '../keys.js';
 import { LabelsDialog } from './labels-dialog.js';
 import { Menu, MenuItem } from './menu.js';
 import { asked, showProject, useRun } from './use-run.js';
@@ -31,7 +31,7 @@ export default function ProjectActs({ detail: { project, agents } }: { detail: P
       : run.ask(asked('pauseProject', { project: id }), `${id} is paused.`, () => showPause(id, who.name));
   // On the page of an agent the key is the agent's.
   const hasKey = !place.startsWith(`/p/${id}/agents/`);
-  useHotkey('p', mayPause && hasKey ? turnPause : undefined);
+  useKeys({ p: mayPause && hasKey ? turnPause : undefined });
   const atWork = agents.filter(({ activeTurn }) => activeTurn !== null).length;
   const stop = (now: boolean) => run.ask(asked('stopProject', { project: id, body: { now } }), `${id} is stopped.`);
   return (

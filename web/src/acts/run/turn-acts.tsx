@@ -2,7 +2,7 @@ import type { Agent, TurnDetail } from '@suzumio/sdk/client';
 import { useMay } from '../use-act.js';
 import { agentAllows } from './allowed.js';
 import { ActButton, Bar } from './bar.js';
-import { useHotkey } from './hotkey.js';
+import { useKeys } from '../keys.js';
 import { asked, useRun } from './use-run.js';
 import { words } from './words.js';
 
@@ -16,7 +16,7 @@ export function TurnActs({ project, turn, agent }: { project: string; turn: Turn
   const mayCancel = ['queued', 'running'].includes(turn.status) && may('cancelTurn');
   const number = String(turn.number);
   const retry = () => run.ask(asked('retryAgent', { project, agent: turn.agent }), `Turn ${number} is queued again.`);
-  useHotkey('r', mayRetry ? retry : undefined);
+  useKeys({ r: mayRetry ? retry : undefined });
   return (
     <Bar label={`Run turn ${number}`} run={run} className="turn-acts">
       {mayRetry ? (

@@ -1,6 +1,6 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
-import { useKey } from '../../acts/use-key.js';
+import { useKeys } from '../../acts/keys.js';
 import { useMay } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
 import { GoingLetter } from './mail/going-letter.js';
@@ -27,7 +27,7 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const may = useMay();
   const mayWrite = may('sendMessage') && agents.length > 0;
-  useKey('m', () => field.current?.focus(), mayWrite);
+  useKeys({ m: mayWrite ? () => field.current?.focus() : undefined });
   const answer = (message: Message | undefined) => {
     setAnswers(message);
     field.current?.focus();

@@ -1,6 +1,6 @@
 import { type Message, SuzumioError } from '@suzumio/sdk/client';
 import { type ActOptions, newKey } from '../../../acts/use-act.js';
-import { isUnauthenticated, keys, queries, wordsOf } from '../../../api.js';
+import { askWhoIsIn, keys, queries, wordsOf } from '../../../api.js';
 import { begin, drop, type Going, note } from './outbox.js';
 import { upload } from './upload.js';
 
@@ -88,7 +88,7 @@ export async function deliver({ letter, going, keep, forget, ask }: Delivery): P
     );
     return sent;
   } catch (error) {
-    if (isUnauthenticated(error)) queries.invalidateQueries({ queryKey: keys.session }).catch(() => undefined);
+    askWhoIsIn(error);
     if (error instanceof SuzumioError && !error.retryable) {
       // What was refused has not arrived: it may be another letter the next time.
       keep((before) => ({ ...before, tried: '' }));

@@ -1,7 +1,7 @@
 import type { Agent, Message, MessageDetail, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
-import { useKey } from '../../../acts/use-key.js';
+import { useKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -38,7 +38,7 @@ export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: 
   const answers = asked ?? answered ?? [...items].reverse().find((message) => answerTo(message) !== undefined);
   const field = useRef<HTMLTextAreaElement>(null);
   const mayReply = useMay()('replyToMessage');
-  useKey('m', () => field.current?.focus(), mayReply && answers !== undefined);
+  useKeys({ m: mayReply && answers !== undefined ? () => field.current?.focus() : undefined });
   const reply = (message: Message) => {
     setAsked(message);
     field.current?.focus();
