@@ -10,6 +10,7 @@ import './theme/mail.css';
 import './theme/system.css';
 import './theme/search.css';
 import './theme/cost.css';
+import './theme/make.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { Link, useParams } from 'wouter';
 import { api, keys } from '../api.js';
+import { useMayMake } from '../acts/use-may-make.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
 import { Mark, type MarkKind } from '../parts/mark.js';
@@ -209,9 +210,16 @@ function Nothing() {
     <div className="empty">
       <h2>Nothing waits for you</h2>
       <p>Reports, failures, pauses and mail to you will stand here.</p>
-      <Link href="/projects" className="button">
-        All projects
-      </Link>
+      <p className="empty-acts">
+        <Link href="/projects" className="button">
+          All projects
+        </Link>{' '}
+        {useMayMake() ? (
+          <Link href="/new" className="button">
+            New project
+          </Link>
+        ) : null}
+      </p>
     </div>
   );
 }
