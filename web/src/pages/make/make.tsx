@@ -111,11 +111,11 @@ function Making() {
     if ('refused' in given) setRefused(given.refused);
     else take({ file: given.text }, `${name} is in the editor.`);
   };
-  const takeFile = (file: File | undefined) => {
-    if (file) void givenFile(file).then((given) => takeGiven(given, visible(file.name)));
+  const takeFile = async (file: File | undefined) => {
+    if (file) takeGiven(await givenFile(file), visible(file.name));
   };
   const onGiven = ({ text, files }: { text?: string; files?: readonly File[] }) => {
-    if (files) takeFile(files[0]);
+    if (files) void takeFile(files[0]);
     const given = text === undefined ? undefined : givenText(text);
     if (given && 'refused' in given) setRefused(given.refused);
     return files !== undefined || (given !== undefined && 'refused' in given);
@@ -147,7 +147,7 @@ function Making() {
       onDrop={(event: DragEvent) => {
         if (event.dataTransfer.files.length === 0) return;
         event.preventDefault();
-        takeFile(event.dataTransfer.files[0]);
+        void takeFile(event.dataTransfer.files[0]);
       }}
     >
       <div className="make-main">
@@ -170,7 +170,7 @@ function Making() {
                 type="file"
                 className="visually-hidden"
                 onChange={({ target }) => {
-                  takeFile(target.files?.[0]);
+                  void takeFile(target.files?.[0]);
                   target.value = '';
                 }}
               />

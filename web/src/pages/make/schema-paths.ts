@@ -45,22 +45,27 @@ export function placeIn(before: readonly string[]): Place | undefined {
   if (!match) return undefined;
   const [, space = '', dashes = '', name = ''] = match;
   const path: (string | typeof item)[] = [];
-  let limit = space.length + dashes.length;
-  let isList = false;
+  // How far what is looked for is indented at the most: a list may stand right below its field.
+  const sought = { limit: space.length + dashes.length, isList: false };
   const enterItem = (indent: number) => {
     path.unshift(item);
-    [limit, isList] = [indent, true];
+    Object.assign(sought, { limit: indent, isList: true });
   };
   if (dashes !== '') enterItem(space.length);
-  for (let at = before.length - 2; at >= 0 && before.length - at < mostLines && (limit > 0 || isList); at--) {
+  for (
+    let at = before.length - 2;
+    at >= 0 && before.length - at < mostLines && (sought.limit > 0 || sought.isList);
+    at--
+  ) {
     const above = anyField.exec(before[at] ?? '');
     if (!above) continue;
     const [, indent = '', marks = '', key = ''] = above;
     const own = indent.length + marks.length;
+    const { limit, isList } = sought;
     if (marks !== '' && indent.length < limit && own >= limit && !isList) enterItem(indent.length);
     else if (own < limit || (isList && marks === '' && own === limit)) {
       path.unshift(key.replaceAll(/^["']|["']$/g, ''));
-      [limit, isList] = [own, false];
+      Object.assign(sought, { limit: own, isList: false });
       if (marks !== '') enterItem(indent.length);
     }
   }
