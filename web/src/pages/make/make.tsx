@@ -111,11 +111,15 @@ function Making() {
     if ('refused' in given) setRefused(given.refused);
     else take({ file: given.text }, `${name} is in the editor.`);
   };
-  const takeFile = async (file: File | undefined) => {
-    if (file) takeGiven(await givenFile(file), visible(file.name));
+  const takeFile = (file: File | undefined) => {
+    if (file === undefined) return;
+    givenFile(file).then(
+      (given) => takeGiven(given, visible(file.name)),
+      (error: unknown) => setRefused(wordsOf(error)),
+    );
   };
   const onGiven = ({ text, files }: { text?: string; files?: readonly File[] }) => {
-    if (files) void takeFile(files[0]);
+    if (files) takeFile(files[0]);
     const given = text === undefined ? undefined : givenText(text);
     if (given && 'refused' in given) setRefused(given.refused);
     return files !== undefined || (given !== undefined && 'refused' in given);
@@ -147,7 +151,7 @@ function Making() {
       onDrop={(event: DragEvent) => {
         if (event.dataTransfer.files.length === 0) return;
         event.preventDefault();
-        void takeFile(event.dataTransfer.files[0]);
+        takeFile(event.dataTransfer.files[0]);
       }}
     >
       <div className="make-main">
@@ -170,7 +174,7 @@ function Making() {
                 type="file"
                 className="visually-hidden"
                 onChange={({ target }) => {
-                  void takeFile(target.files?.[0]);
+                  takeFile(target.files?.[0]);
                   target.value = '';
                 }}
               />
