@@ -1,4 +1,4 @@
-import { useEffect } from 'react';
+import { lazy, Suspense, useEffect } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
@@ -19,6 +19,8 @@ import { Search } from './pages/search.js';
 import { SignIn, SignInOver, SignInPage } from './pages/sign-in.js';
 import { System } from './pages/system/system.js';
 import { WhoContext } from './who.js';
+
+const Make = lazy(() => import('./pages/make/make.js'));
 
 /** Signs in first; then the rail, and the page of the address. */
 export function App() {
@@ -70,6 +72,11 @@ function Shell() {
             <Route path="/" component={Inbox} />
             <Route path="/inbox/:item?" component={Inbox} />
             <Route path="/projects" component={Projects} />
+            <Route path="/new">
+              <Suspense>
+                <Make />
+              </Suspense>
+            </Route>
             <Route path="/p/:project/*?" component={Project} />
             <Route path="/search" component={Search} />
             <Route path="/cost" component={AllCosts} />

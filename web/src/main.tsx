@@ -13,6 +13,7 @@ import './theme/search.css';
 import './theme/cost.css';
 import './theme/run.css';
 import './theme/decide.css';
+import './theme/make.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

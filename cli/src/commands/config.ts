@@ -1,6 +1,11 @@
-import { sayJson, type Session } from '../session.js';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { findReads, requireApi } from '../reach/reach.js';
+import { exampleTable } from '../render/example-table.js';
+import { count } from '../render/format.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
+import { sayRows } from './list.js';
 
 export const registerConfig: Register = (program, action) => {
   const config = program.command('config').description('look at project files');
@@ -13,8 +18,55 @@ export const registerConfig: Register = (program, action) => {
     ['config render newsroom.yaml'],
     ['config render newsroom.yaml --show-env > rendered.yaml', 'a file that needs no other, nor a variable'],
   ).action(action(render));
-  examples(config, ['config render newsroom.yaml']);
+  examples(
+    config
+      .command('check <file>')
+      .description('say what is wrong with a project file for the server that runs, without making a project')
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
+    ['config check newsroom.yaml'],
+  ).action(action(check));
+  examples(config.command('schema').description('print the JSON Schema of project files, for editors'), [
+    'config schema > suzumio.schema.json',
+  ]).action(action(schema));
+  examples(
+    config
+      .command('examples')
+      .description('list the examples that are installed, and what keeps one from running here'),
+    ['config examples'],
+  ).action(action(listExamples));
+  examples(config, ['config render newsroom.yaml'], ['config check newsroom.yaml']);
 };
+
+/** @throws SuzumioError `invalid-config` with everything that is wrong */
+async function check(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {
+  const { readProjectFile } = await import('@suzumio/runtime/disk/load-project-file');
+  const { renderConfig } = await import('@suzumio/core/config/render-config');
+  const { sayWarnings } = await import('../project-file.js');
+  const api = await requireApi(session);
+  // What is wrong with the file itself is told with the places in it, before the server is asked.
+  const loaded = readProjectFile(file, { env: session.context.env, configRoot });
+  const answer = await api.checkProjectFile({ body: { file: renderConfig(loaded.config) } });
+  if (answer.problems.length > 0) {
+    const lines = answer.problems.map(({ message }) => `${file}  ${message}`);
+    throw new SuzumioError('invalid-config', lines.join('\n'), { problems: lines });
+  }
+  sayWarnings(session, loaded);
+  sayJson(session, answer);
+  const { project } = answer;
+  if (project) say(session, `${project.name} could be made here: ${count(project.agentCount, 'agent')}.`);
+  sayNext(session, `init ${file}`);
+  return undefined;
+}
+
+async function schema(session: Session): Promise<undefined> {
+  const { projectFileSchema } = await import('@suzumio/core/config/file-schema');
+  session.context.out.write(`${JSON.stringify(projectFileSchema(), null, 2)}\n`);
+}
+
+async function listExamples(session: Session): Promise<undefined> {
+  const { items } = await (await findReads(session)).listExamples();
+  sayRows(session, items, 'No examples are installed.', exampleTable);
+}
 
 async function render(
   session: Session,

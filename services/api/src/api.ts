@@ -9,6 +9,7 @@ import type { BrokenProject } from '@suzumio/store/cell/delete-project';
 import { apiApp, type ApiGuards } from './app.js';
 import type { ApiDependencies } from './context.js';
 import { ToolHosts } from './live/toolhosts.js';
+import { installedExamples } from './installed-examples.js';
 import { EventHub, type EventHubOptions } from './events/event-hub.js';
 
 export interface ApiConfig extends ApiGuards {
@@ -23,6 +24,8 @@ export interface ApiConfig extends ApiGuards {
   policy?: Policy;
   /** The budget of all projects for a day, in dollars: the ToolHost enforces it, this shows it. */
   budgetUsdPerDay?: number | undefined;
+  /** The directory with the examples, with its links resolved. @default those of this installation */
+  examples?: string;
   events?: EventHubOptions;
   /** The ToolHosts' addresses for workers, at which running turns are followed. @default none */
   toolhostUrls?: () => readonly string[];
@@ -59,7 +62,9 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       const { budgetUsdPerDay, publicUrl, toolhostUrls } = config;
       const toolhosts = toolhostUrls && new ToolHosts(toolhostUrls, cell.directory.serviceToken());
       const publicPath = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
-      const app = apiApp({ ...dependencies, policy, host, budgetUsdPerDay, publicPath, toolhosts }, hub, config);
+      const { examples = installedExamples() } = config;
+      const context = { ...dependencies, policy, host, budgetUsdPerDay, publicPath, examples, toolhosts };
+      const app = apiApp(context, hub, config);
       running = { server: await startHttpServer(app, config), hub, delist };
     } catch (error) {
       await hub.close();

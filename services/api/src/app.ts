@@ -19,6 +19,7 @@ import { inboxRuns } from './operations/inbox.js';
 import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
+import { projectFileRuns } from './operations/project-files.js';
 import { projectRuns } from './operations/projects.js';
 import { searchRuns } from './operations/search.js';
 import { serviceRuns } from './operations/service.js';
@@ -63,6 +64,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   const access = new OpenAccess(context.cell.catalog.tokens);
   const runs: Runs<Operations> = {
     ...projectRuns,
+    ...projectFileRuns,
     ...agentRuns,
     ...messageRuns(hub, access),
     ...inboxRuns(),

@@ -29,6 +29,8 @@ export interface ApiContext extends ApiDependencies {
   publicPath: string;
   /** This machine's file system, for paths in posted project files. */
   host: HostPaths;
+  /** The directory with the examples of this installation, with its links resolved. @default none */
+  examples?: string | undefined;
   /** Where the ToolHosts tell what running turns do; undefined where nothing is known of any. */
   toolhosts?: ToolHosts | undefined;
   /** Set where no service runs: the data directory is read, and there is no queue. */

@@ -12,6 +12,7 @@ import { apiApp } from './app.js';
 import type { ApiContext, ApiDependencies } from './context.js';
 import { EventHub } from './events/event-hub.js';
 import { exchangeWith, inProcessUrl } from './in-process-exchange.js';
+import { installedExamples } from './installed-examples.js';
 import { operationFor } from './operations-at.js';
 
 export interface InProcessOptions {
@@ -94,6 +95,7 @@ function openApp(options: InProcessOptions, keeping: boolean): InProcessApi {
     policy: defaultPolicy,
     host: hostPaths([], { mounting: false }),
     publicPath: '',
+    examples: installedExamples(),
     unserved: true,
     get budgetUsdPerDay() {
       return options.budgetUsdPerDay;

@@ -1,6 +1,7 @@
 import type { Project } from '@suzumio/sdk/client';
 import { useEffect } from 'react';
 import { useLocation, Link } from 'wouter';
+import { useMayMake } from '../acts/use-may-make.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
 import { Mark } from '../parts/mark.js';
@@ -13,6 +14,7 @@ import { useProjects } from '../use-projects.js';
 /** Every project, a row each. */
 export function Projects() {
   const projects = useProjects();
+  const mayMake = useMayMake();
   useEffect(() => {
     document.title = 'Projects · Suzumio';
   }, []);
@@ -24,6 +26,11 @@ export function Projects() {
         <Link href="/cost" className="button head-act">
           What they cost
         </Link>
+        {mayMake ? (
+          <Link href="/new" className="button">
+            New project
+          </Link>
+        ) : null}
       </header>
       {projects.error && projects.data === undefined ? (
         <Failure error={projects.error} again={() => void projects.refetch()} />
@@ -38,7 +45,15 @@ function NoProjects() {
   return (
     <div className="empty">
       <h2>No project yet</h2>
-      <p>A project is a task and its team, from one file. This makes such a file, and then runs it:</p>
+      <p>A project is a task and its team, from one file.</p>
+      {useMayMake() ? (
+        <p>
+          <Link href="/new" className="button button-filled">
+            Make a project
+          </Link>
+        </p>
+      ) : null}
+      <p>On the command line, this makes such a file, and then runs it:</p>
       <Copyable text="suzumio init newsroom.yaml" />
       <Copyable text="suzumio up newsroom.yaml" />
     </div>

@@ -25,6 +25,7 @@ import * as inbox from '@suzumio/contract/operations/inbox';
 import * as messages from '@suzumio/contract/operations/messages';
 import * as pauses from '@suzumio/contract/operations/pauses';
 import * as profiles from '@suzumio/contract/operations/profiles';
+import * as files from '@suzumio/contract/operations/project-files';
 import * as projects from '@suzumio/contract/operations/projects';
 import * as request from '@suzumio/contract/operations/request';
 import * as search from '@suzumio/contract/operations/search';
@@ -45,6 +46,7 @@ import { problem } from '@suzumio/protocol/problem';
 export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   CreateProject: projects.createProjectRequest,
   SendMessage: messages.sendMessageRequest,
+  CheckProjectFile: files.checkProjectFileRequest,
   LabelProject: projects.labelRequest,
   StopProject: projects.stopRequest,
   Approve: projects.approveRequest,
@@ -86,6 +88,11 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ProjectDetail: projects.projectDetailAnswer,
   CreatedProject: projects.createProjectAnswer,
   DeletedProject: projects.deleteProjectAnswer,
+  CheckedProjectFile: files.checkProjectFileAnswer,
+  ProjectFileProblem: files.fileProblem,
+  FiledProject: files.filedProject,
+  ExampleList: files.exampleListAnswer,
+  Example: files.example,
   ResolvedConfig: projectConfig,
   Agent: views.agentView,
   AgentList: agents.agentListAnswer,

@@ -1,18 +1,17 @@
 import { formatProblem } from '@suzumio/core/config/config-problem';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
-import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { isSuzumioError, type SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { CreateProjectAnswer } from '@suzumio/contract/operations/projects';
 import type { SendMessageRequest } from '@suzumio/contract/operations/messages';
 import type { Labels } from '@suzumio/contract/model/labels';
-import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { readProject } from '@suzumio/store/projects/read-project';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
 import { startProject } from '@suzumio/store/projects/project-transitions';
 import type { ApiContext } from '../context.js';
+import { admitPosted } from './admit-posted.js';
 import { postFromUser } from './mail.js';
 
 /** A posted project. */
@@ -37,14 +36,12 @@ export async function createPostedProject(
   context: ApiContext,
   posted: PostedProject,
 ): Promise<{ answer: CreateProjectAnswer; repeated: boolean }> {
-  const { cell, policy, host, budgetUsdPerDay } = context;
+  const { cell } = context;
   const { key } = posted;
   const before = key && cell.catalog.answeredBefore<CreateProjectAnswer>(key);
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
-  // The policy comes first: what it denies is refused for that, supported or not.
-  const mayCopy = refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined });
-  refuseUnsupported(loaded);
+  const mayCopy = admitPosted(context, loaded);
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
   try {

@@ -48,6 +48,7 @@ const file = (extra = '') => contractYaml(`posted-${String(++made)}`) + extra;
 /** What is sent to operations that take something. */
 const bodies: Readonly<Record<string, () => unknown>> = {
   createProject: () => ({ file: file() }),
+  checkProjectFile: () => ({ file: file() }),
   stopProject: () => ({ now: true }),
   approveProject: () => ({ version: 1 }),
   requestChanges: () => ({ recipient: 'ada', body: 'More.', version: 1 }),

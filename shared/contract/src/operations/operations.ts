@@ -8,6 +8,7 @@ import { messages } from './messages.js';
 import type { Operation } from './operation.js';
 import { pauses } from './pauses.js';
 import { profiles } from './profiles.js';
+import { projectFiles } from './project-files.js';
 import { projects } from './projects.js';
 import { search } from './search.js';
 import { service } from './service.js';
@@ -23,6 +24,7 @@ import { workspaces } from './workspaces.js';
 /** Every operation of the API, by its name in clients. */
 export const operations = {
   ...projects,
+  ...projectFiles,
   ...agents,
   ...messages,
   ...inbox,

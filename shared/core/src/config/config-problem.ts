@@ -63,6 +63,8 @@ export type ConfigProblemCode =
 export interface ConfigProblem extends Place {
   readonly code: ConfigProblemCode;
   readonly message: string;
+  /** The field that it is about, such as `agents.editor.tools[0]`, where it is about one. */
+  readonly path?: string | undefined;
 }
 
 /** `file:line:column  message`, as compilers print it and editors understand it. */
@@ -92,11 +94,11 @@ export class ProblemList {
   readonly #problems = new Map<string, ConfigProblem>();
 
   /** Adds a problem; beyond the limit it does nothing, without evaluating the message. */
-  add(code: ConfigProblemCode, where: Place | (() => Place), said: string | (() => string)): void {
+  add(code: ConfigProblemCode, where: Place | (() => Place), said: string | (() => string), path?: string): void {
     if (this.#problems.size >= configLimits.problems) return;
     const { file, line, column } = typeof where === 'function' ? where() : where;
     const message = typeof said === 'function' ? said() : said;
-    const problem = { code, message, file, line, column };
+    const problem = { code, message, file, line, column, ...(path === undefined ? {} : { path }) };
     this.#problems.set(formatProblem(problem), problem);
   }
 

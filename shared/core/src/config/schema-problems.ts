@@ -93,11 +93,14 @@ class IssueReporter {
     const meant = suggest(key, known);
     const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean \`${meant}\`?`;
     const where = path.length > 1 ? ` in ${describePath(path.slice(0, -1))}` : '';
-    this.problems.add('field-unknown', found.keyPlace ?? found.node.place, `unknown field${where} \`${key}\`: ${hint}`);
+    const place = found.keyPlace ?? found.node.place;
+    this.problems.add('field-unknown', place, `unknown field${where} \`${key}\`: ${hint}`, describePath(path));
   }
 
   #say(code: ConfigProblemCode, place: Place, path: ConfigPath, message: string): void {
-    this.problems.add(code, place, path.length === 0 ? `the file: ${message}` : `${describePath(path)}: ${message}`);
+    const field = describePath(path);
+    if (field === '') this.problems.add(code, place, `the file: ${message}`);
+    else this.problems.add(code, place, `${field}: ${message}`, field);
   }
 }
 

@@ -71,6 +71,7 @@ export function refuseByPolicy(
       ...project.locate(denied.path),
       code: 'policy-denied',
       message: describeDenial(denied),
+      path: denied.field,
     };
     // Agents of one counted entry share its position.
     const key = `${problem.file} ${String(problem.line)}:${String(problem.column)} ${denied.rule} ${denied.message}`;

@@ -1,4 +1,5 @@
 import type { Client, InboxItem } from '@suzumio/sdk/client';
+import { useMayMake } from '../../acts/use-may-make.js';
 import { Link } from 'wouter';
 import { Mark } from '../../parts/mark.js';
 import { count } from '../../parts/numbers.js';
@@ -51,9 +52,16 @@ function Nothing() {
     <div className="empty">
       <h2>Nothing waits for you</h2>
       <p>Reports, failures, pauses and mail to you will stand here.</p>
-      <Link href="/projects" className="button">
-        All projects
-      </Link>
+      <p className="empty-acts">
+        <Link href="/projects" className="button">
+          All projects
+        </Link>{' '}
+        {useMayMake() ? (
+          <Link href="/new" className="button">
+            New project
+          </Link>
+        ) : null}
+      </p>
     </div>
   );
 }

@@ -1,0 +1,52 @@
+import { ConfigErrors, type ConfigProblem } from '@suzumio/core/config/config-problem';
+import type { LoadedProject } from '@suzumio/core/config/project-source';
+import { refuseUnsupported } from '@suzumio/core/config/unsupported';
+import { refuseByPolicy } from '@suzumio/core/policy/check-project';
+import type { Policy } from '@suzumio/core/policy/policy';
+import type { ApiContext } from '../context.js';
+
+type Admitting = Pick<ApiContext, 'policy' | 'host' | 'budgetUsdPerDay' | 'examples'>;
+
+/**
+ * Refuses a posted project that this server does not allow, or with fields that this version does not enforce.
+ *
+ * @returns whether a workspace may be copied from a directory
+ * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
+ */
+export function admitPosted(context: Admitting, loaded: LoadedProject): (directory: string) => boolean {
+  // The policy comes first: what it denies is refused for that, supported or not.
+  const mayCopy = refuseDenied(context, loaded);
+  refuseUnsupported(loaded);
+  return mayCopy;
+}
+
+/** Everything that `admitPosted` would refuse, together. */
+export function objectionsTo(context: Admitting, loaded: LoadedProject): readonly ConfigProblem[] {
+  return [
+    ...problemsOf(() => refuseDenied(context, loaded)),
+    ...problemsOf(() => {
+      refuseUnsupported(loaded);
+    }),
+  ];
+}
+
+/** The problems that something throws. @throws whatever else it throws */
+export function problemsOf(check: () => unknown): readonly ConfigProblem[] {
+  try {
+    check();
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigErrors) return error.problems;
+    throw error;
+  }
+}
+
+function refuseDenied({ policy, host, budgetUsdPerDay, examples }: Admitting, loaded: LoadedProject) {
+  return refuseByPolicy(loaded, withExamples(policy, examples), host, { dayBudget: budgetUsdPerDay !== undefined });
+}
+
+/** Everybody has the examples of an installation: they may be copied whatever a policy says. */
+function withExamples(policy: Policy, examples: string | undefined): Policy {
+  if (examples === undefined) return policy;
+  return { ...policy, workspaces: { ...policy.workspaces, roots: [...policy.workspaces.roots, examples] } };
+}

@@ -1,0 +1,118 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { checkProjectFileAnswer, exampleListAnswer } from '@suzumio/contract/operations/project-files';
+import { teamYaml } from '../../../test/support/cell.js';
+import { type TestApi, testApi } from './support/api.js';
+import { refusal } from './support/refusal.js';
+
+let api: TestApi;
+beforeAll(async () => {
+  api = await testApi();
+});
+afterAll(() => api.close());
+
+const named = (name: string, extra = '') => teamYaml.replace('name: team', `name: ${name}`) + extra;
+const check = async (file: string) =>
+  checkProjectFileAnswer.parse((await api.post('/api/project-files/check', { file })).json);
+
+describe('checking a file', () => {
+  test('says what the project would be, and makes none', async () => {
+    const { problems, project } = await check(named('fine', 'budget: { usd: 2 }\n'));
+    expect(problems).toEqual([]);
+    expect(project).toMatchObject({
+      name: 'fine',
+      agentCount: 3,
+      budget: { usd: 2 },
+      image: 'suzumio-runner:dev',
+      network: 'none',
+      providers: [],
+      directories: [],
+    });
+    expect(project?.agents[0]).toMatchObject({ id: 'ada', backend: 'docker', model: null });
+    expect(api.cell.catalog.projects.all()).toEqual([]);
+  });
+
+  test('says where each problem is, and which field it is about', async () => {
+    const { problems, project } = await check('name: Team\nagnets: {}\ntask: Do.\nagents:\n  ada: { prompt: 3 }\n');
+    expect(project).toBeNull();
+    expect(problems).toContainEqual(
+      expect.objectContaining({ code: 'value-invalid', line: 1, column: 7, path: 'name' }),
+    );
+    expect(problems).toContainEqual({
+      code: 'field-unknown',
+      line: 2,
+      column: 1,
+      path: 'agnets',
+      message: 'unknown field `agnets`: did you mean `agents`?',
+    });
+    expect((await check('name: [')).problems[0]).toMatchObject({ code: 'yaml-syntax', path: null });
+  });
+
+  test('says what the policy denies, what is not supported, and that the name is taken, all at once', async () => {
+    await api.create(named('there'));
+    const text = named('there', 'tools: { toolpacks: [web] }\n').replace('backend: {', 'backend: { kind: process,');
+    const { problems, project } = await check(text);
+    expect(problems.map(({ code }) => code).toSorted()).toEqual([
+      'not-supported-yet',
+      'policy-denied',
+      'project-exists',
+    ]);
+    expect(problems.find(({ code }) => code === 'policy-denied')).toMatchObject({ path: 'backend.kind' });
+    expect(project).toMatchObject({ name: 'there', image: null });
+  });
+
+  test('is for those who may create projects', async () => {
+    const asked = { file: named('other') };
+    for (const token of [await api.token('operate'), await api.token('write', 'there')]) {
+      expect(refusal(await api.post('/api/project-files/check', asked, { token })).code).toBe('forbidden');
+    }
+    const huge = await api.post('/api/project-files/check', { file: 'x'.repeat(1024 * 1024) });
+    expect(refusal(huge).code).toBe('body-too-large');
+  });
+});
+
+test('the schema has every field and no others', async () => {
+  const { json } = await api.get('/api/project-files/schema');
+  expect(json).toMatchObject({
+    $schema: expect.stringContaining('json-schema.org'),
+    required: ['name', 'task', 'agents'],
+    additionalProperties: false,
+  });
+});
+
+describe('the examples', () => {
+  const list = async (from: TestApi = api) => exampleListAnswer.parse((await from.get('/api/examples')).json).items;
+
+  test('that play a script in the usual image run here, and each is a file that needs no other', async () => {
+    const items = await list();
+    const free = items.filter(({ obstacles }) => obstacles.length === 0).map(({ id }) => id);
+    expect(free).toEqual(['newsroom', 'research-team', 'mended-bug', 'csv-analyst']);
+    const answer = await api.post('/api/projects', { file: items[0]?.file, message: items[0]?.mail, start: true });
+    expect(answer.status).toBe(201);
+    // The project has the example's files, although the policy allows no directory.
+    expect(items[0]?.file).toContain('# Two reporters');
+    expect((await list())[0]?.project).toBe('newsroom-2');
+    const keptFrom = (which: string) => items.find(({ id }) => id === which)?.obstacles.join('\n');
+    expect(keptFrom('bug-hunt')).toMatch(/\(policy: git\)/);
+    expect(keptFrom('newsroom-ai')).toMatch(/\(policy: providers\)/);
+  });
+
+  test('are none where they are not installed, and whole where the directory has others', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'examples-'));
+    await mkdir(join(directory, 'one'));
+    await writeFile(
+      join(directory, 'examples.json'),
+      JSON.stringify([{ file: 'one/one.yaml', title: 'One', description: 'D' }]),
+    );
+    await writeFile(join(directory, 'one', 'one.yaml'), teamYaml);
+    const other = await testApi({ examples: directory });
+    try {
+      expect(await list(other)).toMatchObject([{ id: 'one', project: 'team', agents: 3, mail: null, obstacles: [] }]);
+    } finally {
+      await other.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+});
