@@ -21,6 +21,7 @@ import { Router } from 'wouter';
 import { useSearch } from 'wouter/use-browser-location';
 import { App } from './app.js';
 import { publicPath, queries } from './api.js';
+import { loadMarkdown } from './parts/markdown.js';
 
 /** The router decodes a query once before it is parsed, which decodes it as well: a `%` in a value would break it. */
 const useEncodedSearch = () => encodeURI(useSearch());
@@ -36,3 +37,5 @@ createRoot(place).render(
     </QueryClientProvider>
   </StrictMode>,
 );
+
+addEventListener('load', () => setTimeout(loadMarkdown, 0), { once: true });

@@ -6,7 +6,7 @@ import { api, keys } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 import { Mark } from '../parts/mark.js';
 import { nameOf } from '../parts/states.js';
-import { useProject } from '../pages/project/use-project.js';
+import { useProject } from '../use-project.js';
 import { useDraft } from './draft.js';
 import { Key, useKeys } from './keys.js';
 import { postpone, Progress, useLater } from './later.js';

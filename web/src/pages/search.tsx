@@ -8,7 +8,7 @@ import { Failure } from '../parts/failure.js';
 import { FoundText } from '../parts/found.js';
 import { Icon } from '../parts/icon.js';
 import { Mark, type MarkKind } from '../parts/mark.js';
-import { visible } from '../parts/markdown.js';
+import { visible } from '../parts/visible.js';
 import { stateOfAttempt } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
 import { agentPath, filePath, mailPath, turnPath } from '../parts/places.js';

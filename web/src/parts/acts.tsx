@@ -1,6 +1,6 @@
 import type { Act } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 import { Table } from './table.js';
 import { Moment } from './time.js';
 

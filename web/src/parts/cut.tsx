@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 import { bytes } from './numbers.js';
 
 /** How much of a text is shown at first, and at the most: a browser lays out no more in one frame. */

@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff';
 import { useMemo } from 'react';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 
 const mostLineChars = 4_000;
 const mostRows = 2_000;

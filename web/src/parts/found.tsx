@@ -1,5 +1,5 @@
 import type { FoundItem } from '@suzumio/sdk/client';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 
 type Pieces = Extract<FoundItem, { kind: 'mail' }>['found'];
 

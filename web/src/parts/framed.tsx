@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 
 /** Larger documents are shown as text: a frame draws all of one at once. */
 const mostFramedBytes = 8 * 1024 * 1024;

@@ -1,13 +1,20 @@
-import ReactMarkdown from 'react-markdown';
-import remarkGfm from 'remark-gfm';
-import { Component, type ReactNode } from 'react';
+import { Component, lazy, type ReactNode, Suspense } from 'react';
+import { visible } from './visible.js';
+
+const load = () => import('./rich-text.js');
+const RichText = lazy(load);
+
+/** Loads what draws markdown before it is needed. */
+export function loadMarkdown(): void {
+  load().catch(() => undefined);
+}
 
 /** From here on a text is shown as it is: parsing it would keep the page busy. */
 const mostChars = 20_000;
 
 /**
  * A text that an agent or a person wrote. No markup of HTML is read from it, and it loads nothing: pictures are links,
- * and links leave this page alone.
+ * and links leave this page alone. Until what draws it is there, and where it is not to be had, it is plain.
  */
 export function Markdown({ text }: { text: string }) {
   const plain = (
@@ -19,41 +26,12 @@ export function Markdown({ text }: { text: string }) {
   if (text.length > mostChars) return plain;
   return (
     <Unbroken instead={plain} key={text}>
-      <div className="markdown" dir="auto">
-        <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={safeAddress}>
-          {visible(text)}
-        </ReactMarkdown>
-      </div>
+      <Suspense fallback={plain}>
+        <div className="markdown" dir="auto">
+          <RichText text={visible(text)} />
+        </div>
+      </Suspense>
     </Unbroken>
-  );
-}
-
-const components = {
-  a: ({ href, children }: { href?: string | undefined; children?: ReactNode }) =>
-    href === undefined || href === '' ? (
-      <span>{children}</span>
-    ) : (
-      <a href={href} target="_blank" rel="noopener noreferrer nofollow">
-        {children}
-      </a>
-    ),
-  img: ({ alt, src }: { alt?: string | undefined; src?: unknown }) => (
-    <span className="quiet">
-      [{alt === undefined || alt === '' ? 'picture' : alt}
-      {typeof src === 'string' ? `: ${src.slice(0, 200)}` : ''}]
-    </span>
-  ),
-};
-
-function safeAddress(address: string): string {
-  return /^(https?:|mailto:)/i.test(address) ? address : '';
-}
-
-/** Characters that are not seen, or that turn the order of others, as what they are. */
-export function visible(text: string): string {
-  return text.replaceAll(
-    /(?![\t\n\r])[\p{Cc}\p{Zl}\p{Zp}]|(?!\p{Emoji_Component})\p{Cf}/gu,
-    (character) => `‹${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}›`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { lazy, Suspense, useMemo } from 'react';
 import { canBeFramed, Framed } from './framed.js';
-import { Markdown, visible } from './markdown.js';
+import { Markdown } from './markdown.js';
+import { visible } from './visible.js';
 import { NotShown } from './not-shown.js';
 import { bytes } from './numbers.js';
 import { Picture } from './picture.js';

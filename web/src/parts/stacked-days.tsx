@@ -1,7 +1,7 @@
 import type { Usage, UsageFigures } from '@suzumio/sdk/client';
 import { type ReactNode, useId } from 'react';
 import { Link } from 'wouter';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 import { count, dollars } from './numbers.js';
 import { useWidth } from './use-width.js';
 

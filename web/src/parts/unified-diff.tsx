@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { visible } from './markdown.js';
+import { visible } from './visible.js';
 import { count, some } from './numbers.js';
 import { type DiffFile, type DiffRow, parseDiff } from './parse-diff.js';
 

@@ -1,6 +1,6 @@
 import type { Client } from '@suzumio/sdk/client';
 import { useId, useState } from 'react';
-import { useBudget } from '../../pages/project/use-project.js';
+import { useBudget } from '../../use-project.js';
 import { Failure } from '../../parts/failure.js';
 import { count, dollars } from '../../parts/numbers.js';
 import { Outcome } from './bar.js';

@@ -1,8 +1,8 @@
 import type { Artifact } from '@suzumio/sdk/client';
 import { bytes, some } from '../../parts/numbers.js';
 import { mostTextBytes, textOf } from '../../parts/preview.js';
-import { visible } from '../../parts/markdown.js';
-import { useContent } from '../../pages/project/files/use-files.js';
+import { visible } from '../../parts/visible.js';
+import { useContent } from '../../use-files.js';
 import { useMay } from '../use-act.js';
 import { openDialog } from './dialogs.js';
 import { Going, RedactDialog } from './redact-dialog.js';

@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { useProject } from '../../pages/project/use-project.js';
-import { visible } from '../../parts/markdown.js';
+import { useProject } from '../../use-project.js';
+import { visible } from '../../parts/visible.js';
 import { Outcome } from './bar.js';
 import { Dialog } from './dialog.js';
 import { asked, useRun } from './use-run.js';

@@ -1,6 +1,6 @@
 import type { Client } from '@suzumio/sdk/client';
 import { type ReactNode, useId, useState } from 'react';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { Outcome } from './bar.js';
 import { Dialog } from './dialog.js';
 import { type Asked, useRun } from './use-run.js';

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { count, some } from '../../parts/numbers.js';
 import { nameOf } from '../../parts/states.js';
 import { useMay } from '../use-act.js';

@@ -7,7 +7,7 @@ import { useDraft } from '../../acts/draft.js';
 import { useAct } from '../../acts/use-act.js';
 import { useMayMake } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import type { EditorHandle, Marked } from './editor.js';
 import { Gallery } from './gallery.js';

@@ -4,12 +4,12 @@ import { BudgetActs } from '../../acts/run/late.js';
 import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { bytes, count, dollars } from '../../parts/numbers.js';
 import { Evidence } from '../../parts/stacked-days.js';
 import { DaysOfUsage } from '../cost/days-of-usage.js';
 import { called, turnsPath } from '../../parts/places.js';
-import { useBudget } from './use-project.js';
+import { useBudget } from '../../use-project.js';
 
 function useUsage(project: string, by: 'agent' | 'model') {
   return useQuery({

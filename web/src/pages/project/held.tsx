@@ -3,7 +3,7 @@ import { Fragment } from 'react';
 import { Link } from 'wouter';
 import { NextAct } from '../../acts/run/late.js';
 import { Copyable } from '../../parts/copy.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { nameOf } from '../../parts/states.js';
 import { useWhys } from './agents/use-why.js';
 import { agentPath } from '../../parts/places.js';

@@ -8,7 +8,7 @@ import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
 import { span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
 import { agentPath } from '../../parts/places.js';
-import { useTurns } from './use-project.js';
+import { useTurns } from '../../use-project.js';
 
 const spans = [
   ['10 min', 10 * 60_000],

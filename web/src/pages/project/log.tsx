@@ -6,7 +6,7 @@ import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Icon } from '../../parts/icon.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { nameOf } from '../../parts/states.js';
 import { Rows } from '../../parts/rows.js';
 import { Moment } from '../../parts/time.js';

@@ -6,7 +6,7 @@ import { Failure } from '../../parts/failure.js';
 import { GoingLetter } from './mail/going-letter.js';
 import { Letter } from './mail/letter.js';
 import { notShown, useGoing } from './mail/outbox.js';
-import { useMail } from './use-project.js';
+import { useMail } from '../../use-project.js';
 
 const Composer = lazy(() => import('./mail/composer.js'));
 

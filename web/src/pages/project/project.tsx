@@ -4,7 +4,7 @@ import { Link, Route, Switch, useLocation, useParams } from 'wouter';
 import { ProjectActs } from '../../acts/run/late.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
@@ -22,7 +22,7 @@ import { Repository } from './repository.js';
 import { Setup } from './setup.js';
 import { Tasks } from './tasks.js';
 import { Turns } from './turns/turns.js';
-import { useBudget, useProject } from './use-project.js';
+import { useBudget, useProject } from '../../use-project.js';
 
 const Turn = lazy(() => import('./turns/turn.js'));
 const Workspace = lazy(() => import('./workspace/workspace.js'));

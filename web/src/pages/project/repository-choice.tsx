@@ -1,6 +1,6 @@
 import type { SharedRef } from '@suzumio/sdk/client';
 import { useLocation } from 'wouter';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { repositoryPath } from '../../parts/places.js';
 import { type Asked, mainBranch, shortly } from './repository-names.js';
 

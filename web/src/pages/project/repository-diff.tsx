@@ -5,7 +5,7 @@ import { Link } from 'wouter';
 import { api } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { count, some } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
 import { UnifiedDiff } from '../../parts/unified-diff.js';

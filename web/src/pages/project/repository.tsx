@@ -5,7 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { api, keys, publicPath } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { bytes, count, some } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
 import { called, repositoryPath, turnPath } from '../../parts/places.js';

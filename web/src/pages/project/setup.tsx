@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Fragment, useEffect } from 'react';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
 import { hidden, yamlLines } from '../../parts/yaml-lines.js';
 

@@ -5,7 +5,7 @@ import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark, type MarkKind } from '../../parts/mark.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { nameOf } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
 import { Priority } from './mail/letter.js';

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import { SystemActs } from '../../acts/run/late.js';
 import { asked } from '../../acts/run/use-run.js';
 import { Copyable } from '../../parts/copy.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { count } from '../../parts/numbers.js';
 import { mailPath, turnPath } from '../../parts/places.js';
 import { Table } from '../../parts/table.js';

@@ -5,7 +5,7 @@ import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Icon } from '../../parts/icon.js';
-import { visible } from '../../parts/markdown.js';
+import { visible } from '../../parts/visible.js';
 import { Table } from '../../parts/table.js';
 import { Moment } from '../../parts/time.js';
 

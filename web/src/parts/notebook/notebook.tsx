@@ -1,5 +1,6 @@
 import { type ReactNode, useMemo } from 'react';
-import { Markdown, visible } from '../markdown.js';
+import { Markdown } from '../markdown.js';
+import { visible } from '../visible.js';
 import { some } from '../numbers.js';
 import { Picture } from '../picture.js';
 import { type Cell, type Output, readNotebook } from './read-notebook.js';

@@ -1,6 +1,6 @@
 import type { PDFDocumentProxy, PDFPageProxy, RenderTask } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { useEffect, useRef, useState } from 'react';
-import { visible } from '../markdown.js';
+import { visible } from '../visible.js';
 import { NotShown } from '../not-shown.js';
 import { count } from '../numbers.js';
 import { TookTooLong, within } from '../within.js';

@@ -7,12 +7,13 @@ import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark, type MarkKind } from '../../../parts/mark.js';
-import { Markdown, visible } from '../../../parts/markdown.js';
+import { Markdown } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Ago, Moment, span } from '../../../parts/time.js';
 import { addressed, called, mailPath, turnPath, workspacePath } from '../../../parts/places.js';
-import { useBudget } from '../use-project.js';
+import { useBudget } from '../../../use-project.js';
 import { useWhy } from './use-why.js';
 
 /** One agent: why it is quiet, what waits for it, what it remembers, what it did and how it was made. */

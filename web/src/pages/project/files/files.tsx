@@ -7,12 +7,12 @@ import { Copyable } from '../../../parts/copy.js';
 import { DiffRows } from '../../../parts/diff-rows.js';
 import { Failure } from '../../../parts/failure.js';
 import { Icon } from '../../../parts/icon.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { bytes, some } from '../../../parts/numbers.js';
 import { mostTextBytes, Preview, textOf } from '../../../parts/preview.js';
 import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
-import { type Published, useContent, useFiles } from './use-files.js';
+import { type Published, useContent, useFiles } from '../../../use-files.js';
 
 /** What was published: names at the left, one version of one at the right. */
 export function Files({ detail }: { detail: ProjectDetail }) {

@@ -1,5 +1,5 @@
 import { Icon } from '../../../parts/icon.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { bytes } from '../../../parts/numbers.js';
 import { type Attached, chosen } from './deliver.js';
 import type { Going } from './outbox.js';

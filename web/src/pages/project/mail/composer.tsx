@@ -5,7 +5,7 @@ import { useDraft } from '../../../acts/draft.js';
 import { newKey } from '../../../acts/use-act.js';
 import { api, keys, wordsOf } from '../../../api.js';
 import { Icon } from '../../../parts/icon.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { called } from '../../../parts/places.js';
 import { attach, filesOf } from './attach.js';
 import { AttachedFiles } from './attached-files.js';

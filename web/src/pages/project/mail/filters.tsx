@@ -2,7 +2,7 @@ import type { ProjectDetail } from '@suzumio/sdk/client';
 import { useSearchParams } from 'wouter';
 import { Icon } from '../../../parts/icon.js';
 import { nameOf } from '../../../parts/states.js';
-import { useMailCounts } from '../use-project.js';
+import { useMailCounts } from '../../../use-project.js';
 
 const priorities = ['P0', 'P1', 'P2', 'P3'] as const;
 const states = [

@@ -9,7 +9,7 @@ import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { FoundText } from '../../../parts/found.js';
 import { Mark } from '../../../parts/mark.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { count } from '../../../parts/numbers.js';
 import { Rows } from '../../../parts/rows.js';
 import { Ago } from '../../../parts/time.js';

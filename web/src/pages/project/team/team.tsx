@@ -7,7 +7,7 @@ import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { useNow } from '../../../parts/time.js';
 import { useWidth } from '../../../parts/use-width.js';
 import { agentPath } from '../../../parts/places.js';
-import { useMailCounts } from '../use-project.js';
+import { useMailCounts } from '../../../use-project.js';
 import { layOut, type Spot } from './layout.js';
 
 /** Who stands in the graph. */

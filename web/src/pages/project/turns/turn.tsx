@@ -5,7 +5,7 @@ import { TurnActs } from '../../../acts/run/turn-acts.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { bytes, count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Moment, span, useNow } from '../../../parts/time.js';

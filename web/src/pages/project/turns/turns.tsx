@@ -7,7 +7,7 @@ import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
 import { Icon } from '../../../parts/icon.js';
 import { Mark } from '../../../parts/mark.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';

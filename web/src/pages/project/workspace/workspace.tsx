@@ -6,7 +6,7 @@ import { publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Icon } from '../../../parts/icon.js';
-import { visible } from '../../../parts/markdown.js';
+import { visible } from '../../../parts/visible.js';
 import { bytes, count } from '../../../parts/numbers.js';
 import { Preview } from '../../../parts/preview.js';
 import { nameOf } from '../../../parts/states.js';

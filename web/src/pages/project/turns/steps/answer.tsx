@@ -1,7 +1,8 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
 import { oneLine } from '../../../../parts/cut.js';
-import { Markdown, visible } from '../../../../parts/markdown.js';
+import { Markdown } from '../../../../parts/markdown.js';
+import { visible } from '../../../../parts/visible.js';
 import { count, dollars, some } from '../../../../parts/numbers.js';
 import { Row, spanOf } from './row.js';
 

@@ -1,6 +1,6 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import type { LivePiece, LiveTurn } from '../../../../live/use-live-turn.js';
-import { visible } from '../../../../parts/markdown.js';
+import { visible } from '../../../../parts/visible.js';
 
 /** What of a running turn is not recorded yet: what its model says, and what its commands print. */
 export function LiveSteps({ live, entries }: { live: LiveTurn; entries: readonly ConversationEntry[] }) {

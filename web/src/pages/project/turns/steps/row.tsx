@@ -1,7 +1,7 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import type { ReactNode } from 'react';
 import { Mark, type MarkKind } from '../../../../parts/mark.js';
-import { visible } from '../../../../parts/markdown.js';
+import { visible } from '../../../../parts/visible.js';
 import { span, useNow } from '../../../../parts/time.js';
 
 interface RowProps {

@@ -1,7 +1,8 @@
 import type { TurnDetail } from '@suzumio/sdk/client';
 import { Copyable } from '../../../../parts/copy.js';
 import { oneLine } from '../../../../parts/cut.js';
-import { Markdown, visible } from '../../../../parts/markdown.js';
+import { Markdown } from '../../../../parts/markdown.js';
+import { visible } from '../../../../parts/visible.js';
 import { Moment } from '../../../../parts/time.js';
 import type { Steps } from '../use-turn.js';
 import { Ends } from './ends.js';

@@ -1,7 +1,7 @@
 import { type Artifact } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { api, keys } from '../../../api.js';
-import { beginningOf } from '../../../parts/preview.js';
+import { api, keys } from './api.js';
+import { beginningOf } from './parts/preview.js';
 
 const newest = 500;
 

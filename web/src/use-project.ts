@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, keys } from '../../api.js';
+import { api, keys } from './api.js';
 
 /** A project and its agents. */
 export function useProject(project: string) {
