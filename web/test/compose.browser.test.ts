@@ -80,6 +80,7 @@ async function give(field: Locator, kind: 'paste' | 'drop', name: string, conten
 describe('a letter', () => {
   test('goes with files that were chosen, pasted and dropped, and stands in the mail once', async () => {
     const page = await open('/p/team');
+    await text(page).waitFor();
     await page.keyboard.press('m');
     await expectFocus(page, 'Write to Benny');
     await page.keyboard.type('Three gauges.');

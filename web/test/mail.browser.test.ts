@@ -53,9 +53,10 @@ describe('mail', () => {
     ).toBe('/p/team/turns/ben:1');
     await thread.getByText(/^suzumio reply team \d+ "…"$/).waitFor();
     await threads(page).filter({ hasText: '#team' }).click();
-    await thread.getByText(/‹202E›reversed‹200B›/).waitFor();
+    const letter = thread.locator('.markdown');
+    await letter.getByText(/‹202E›reversed‹200B›/).waitFor();
     expect(await thread.locator('img').count()).toBe(0);
-    expect(await thread.getByText('here').getAttribute('href')).toBeNull();
+    expect(await letter.getByText('here').getAttribute('href')).toBeNull();
     expect(await thread.getByRole('link', { name: /south\.csv/ }).getAttribute('href')).toMatch(
       /^\/p\/team\/files\/art_/,
     );

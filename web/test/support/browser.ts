@@ -28,7 +28,7 @@ export interface TestBrowser {
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page of it, whose errors fail the test that opened it. */
   page(context: BrowserContext): Promise<Page>;
-  /** Errors that a test expects: they are forgotten. */
+  /** Errors that a test expects, whenever they come: they are forgotten. */
   expectErrors(pattern: RegExp): void;
 }
 
@@ -36,6 +36,7 @@ export interface TestBrowser {
 export function testBrowser(): TestBrowser {
   let browser: Browser;
   let errors: string[] = [];
+  let expected: RegExp[] = [];
   const contexts: BrowserContext[] = [];
   beforeAll(async () => {
     const executablePath = await findBrowser();
@@ -44,8 +45,9 @@ export function testBrowser(): TestBrowser {
   });
   afterEach(async () => {
     for (const context of contexts.splice(0)) await context.close();
-    const found = errors;
+    const found = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
     errors = [];
+    expected = [];
     expect(found).toEqual([]);
   });
   afterAll(() => browser.close());
@@ -64,7 +66,7 @@ export function testBrowser(): TestBrowser {
       return page;
     },
     expectErrors(pattern) {
-      errors = errors.filter((error) => !pattern.test(error));
+      expected.push(pattern);
     },
   };
 }
