@@ -37,7 +37,7 @@ describe('the inbox', () => {
     await page.getByText('The report is submitted, version 1').click();
     await page.getByRole('heading', { name: 'Bulletin' }).waitFor();
     await page.getByText('3.2 m', { exact: true }).waitFor();
-    await page.getByText('suzumio report bulletin').waitFor();
+    await page.getByText('suzumio approve bulletin --report-version 1').waitFor();
   });
 
   test('is told at once what came to wait', async () => {
