@@ -273,6 +273,9 @@ const cases: Readonly<Record<string, Case>> = {
   'completion-fish': { args: ['completion', 'fish'] },
 
   'config-render': { args: ['config', 'render', 'notes.yaml'], files: notes },
+  'config-check': { args: ['config', 'check', 'notes.yaml'], files: notes },
+  'config-schema': { args: ['config', 'schema'] },
+  'config-examples': { args: ['config', 'examples'] },
   init: { args: ['init', 'notes.yaml'], files: notes, fresh: true },
   'init-wrong': {
     args: ['init', 'draft.yaml'],
