@@ -52,7 +52,7 @@ export default function ProjectActs({ detail: { project, agents } }: { detail: P
       {mayPause ? (
         <ActButton
           does={isPaused ? 'Resume' : 'Pause'}
-          will={isPaused ? 'Its agents start turns again.' : 'No turn begins; what runs goes to its end.'}
+          will={isPaused ? 'Its agents start turns again.' : 'Paused, no turn begins; what runs goes to its end.'}
           hotkey={hasKey ? 'p' : undefined}
           run={run}
           onAct={turnPause}
