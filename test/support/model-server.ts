@@ -84,11 +84,21 @@ async function sendLines(response: ServerResponse, { lines, cut }: { lines: (str
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   response.flushHeaders();
   for (const line of lines) {
-    if (typeof line === 'number') await sleep(line);
+    if (response.closed) return;
+    if (typeof line === 'number') await pause(line, response);
     else response.write(`${line}\n`);
   }
   if (cut === true) response.socket?.destroySoon();
   else response.end();
+}
+
+/** A pause that ends with the connection: nobody waits for the rest. */
+async function pause(ms: number, response: ServerResponse): Promise<void> {
+  const gone = new AbortController();
+  const leave = () => gone.abort();
+  response.once('close', leave);
+  await sleep(ms, undefined, { signal: gone.signal }).catch(() => undefined);
+  response.off('close', leave);
 }
 
 interface Wire {
@@ -104,7 +114,7 @@ function wireOf(path: string): Omit<Wire, 'streamed'> {
 }
 
 async function sendReply(response: ServerResponse, reply: Reply, { streamed, whole, lines }: Wire): Promise<void> {
-  if (reply.delayMs !== undefined) await sleep(reply.delayMs);
+  if (reply.delayMs !== undefined) await pause(reply.delayMs, response);
   if (!streamed) {
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole(reply)));
     return;

@@ -34,6 +34,8 @@ export interface OperationShape {
   wholeCell?: boolean;
   /** The least scope of a token. @default `read` for a `GET`, else `write` */
   scope?: ApiScope;
+  /** Whether it changes something. @default unless it is a `GET` */
+  writes?: boolean;
   /** Whether it takes an `Idempotency-Key`. @default for a `POST` */
   repeatable?: boolean;
   answers: Readonly<Record<number, OperationAnswer>>;
@@ -119,11 +121,12 @@ export function takesKey({ method, repeatable = method === 'post' }: Operation):
 
 /** Every code of an operation's refusals that are due to the request or its subject. */
 export function refusalsOf(operation: Operation): ErrorCode[] {
-  const { method, path, upload, refusals = [] } = operation;
+  const { method, path, upload, writes = method !== 'get', refusals = [] } = operation;
   const codes: ErrorCode[] = ['foreign-host'];
   if (!isOpen(operation)) codes.push('unauthenticated', 'forbidden');
   if (path.startsWith('/api/')) codes.push('rate-limited', 'invalid-request');
   if (path.includes('/:project')) codes.push('project-unknown');
-  if (method !== 'get') codes.push('foreign-origin', upload ? 'content-too-large' : 'body-too-large', 'store-busy');
+  if (method !== 'get') codes.push('foreign-origin', upload ? 'content-too-large' : 'body-too-large');
+  if (writes) codes.push('store-busy');
   return [...codes, ...refusals];
 }

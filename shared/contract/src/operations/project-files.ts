@@ -79,6 +79,7 @@ export const projectFiles = resource('Projects', {
     method: 'post',
     path: '/api/project-files/check',
     wholeCell: true,
+    writes: false,
     repeatable: false,
     summary: 'Checks a project file as `createProject` would, without making a project.',
     description:
