@@ -12,7 +12,7 @@ import { runCli } from '@suzumio/cli/program';
 import { eventually } from '../../../test/support/poll.js';
 
 const command = fileURLToPath(new URL('../../bin/suzumio.js', import.meta.url));
-const clone = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
+const clone = fileURLToPath(new URL('../../../', import.meta.url));
 const goldenFile = (name: string) => fileURLToPath(new URL(`../golden/${name}.txt`, import.meta.url));
 
 /** Where a command's output goes. */
@@ -137,7 +137,7 @@ export function normalised(
     text
       .replaceAll(root, '<root>')
       .replaceAll(directory, '<directory>')
-      .replaceAll(clone, '<clone>')
+      .replaceAll(clone, '<clone>/')
       .replaceAll('\u001b', '␛')
       // Where a question moves the cursor.
       .replaceAll(/␛\[\d*[GJ]/g, '')
