@@ -6,7 +6,7 @@ const longestRetryMs = 500;
 const connectTimeoutMs = 2_000;
 /** How long a connection may take to close before it is cut. */
 const disconnectTimeoutMs = 500;
-/** How long a command waits for a connection that is being opened. */
+/** How long a command waits at least for a connection that is being opened; else as long as for its answer. */
 const arrivalMs = 500;
 /** A connection with a pending command and no traffic for so long counts as dead. */
 const socketTimeoutMs = 15_000;
@@ -75,7 +75,10 @@ export function createRedisClients(url: string, logger: Logger): RedisClients {
         client,
         async run(command) {
           if (client.status === 'connecting' || client.status === 'connect') {
-            arrival ??= settledWithin(nextEvent(client, ['ready', 'close', 'end']), arrivalMs);
+            arrival ??= settledWithin(
+              nextEvent(client, ['ready', 'close', 'end']),
+              Math.max(arrivalMs, commandTimeout),
+            );
             await arrival;
           }
           arrival = undefined;

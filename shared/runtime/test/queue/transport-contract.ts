@@ -12,7 +12,10 @@ export function transportContract(open: () => Promise<Transport> | Transport): v
 
 function contractTests(open: () => Promise<Transport> | Transport): void {
   let transport: Transport;
-  const opened = async () => (transport = await open());
+  const opened = async () => {
+    transport = await open();
+    await eventually('the queue answers', () => transport.healthy());
+  };
   afterEach(() => transport.close());
 
   describe('wakes', () => {
@@ -20,7 +23,6 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       await opened();
       const seen: string[] = [];
       transport.consumeWakes(noteIn(seen, (project) => project));
-      await eventually('the queue answers', () => transport.healthy());
       transport.wake('newsroom');
       await eventually('the wake arrives', () => seen.length > 0);
       expect(seen).toEqual(['newsroom']);
@@ -28,7 +30,6 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
 
     test('wakes that wait are one', async () => {
       await opened();
-      await eventually('the queue answers', () => transport.healthy());
       for (let i = 0; i < 20; i += 1) transport.wake('newsroom');
       transport.wake('last');
       const seen: string[] = [];
@@ -52,7 +53,6 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
       };
       transport.consumeWakes(handler);
       transport.consumeWakes(handler);
-      await eventually('the queue answers', () => transport.healthy());
       transport.wake('newsroom');
       await eventually('the first run starts', () => runs === 1);
       for (let i = 0; i < 10; i += 1) transport.wake('newsroom');
@@ -71,7 +71,6 @@ function contractTests(open: () => Promise<Transport> | Transport): void {
         runs += 1;
         return runs === 1 ? Promise.reject(new Error('the first run fails')) : Promise.resolve();
       });
-      await eventually('the queue answers', () => transport.healthy());
       transport.wake('newsroom');
       await eventually('the first run', () => runs === 1);
       await settle(transport);
