@@ -82,7 +82,11 @@ const requirements = [
     title: 'Chromium, for the page',
     byHand: 'install it (Debian: apt-get install chromium; elsewhere: npx playwright-core install chromium)',
     present: async () => (await browser()) !== undefined,
-    provide: () => install('--no-install-recommends', 'chromium', 'fonts-dejavu-core'),
+    provide: async () => {
+      const packages = (name) => ['--no-install-recommends', name, 'fonts-dejavu-core'];
+      // Older Debians have no package of the one without a window.
+      await install(...packages('chromium-headless-shell')).catch(() => install(...packages('chromium')));
+    },
   },
   {
     name: 'compose',
