@@ -44,7 +44,7 @@ describe('mail', () => {
     const thread = page.getByRole('region', { name: 'Thread', exact: true });
     await thread.getByText('The south gauge, please.').waitFor();
     await thread.getByText('At once.').waitFor();
-    expect(await thread.getByText('P0').count()).toBe(1);
+    expect(await thread.getByText('P0', { exact: true }).count()).toBe(1);
     expect(
       await thread
         .getByRole('link', { name: /^Benn?y?, turn 1$/ })

@@ -73,6 +73,10 @@ export function testBrowser(): TestBrowser {
 
 /** What axe finds wrong with a page, a line each. */
 export async function violations(page: Page): Promise<string[]> {
+  // What fades in has less contrast for a moment.
+  await page.evaluate(`Promise.all(document.getAnimations()
+    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
+    .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`);
   const found = await page.evaluate<AxeViolation[]>(`${axe}; axe.run().then(({ violations }) => violations)`);
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
 }
