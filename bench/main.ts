@@ -120,8 +120,9 @@ if (results.failed.length > 0) process.exitCode = 1;
 
 async function claim(): Promise<Row[]> {
   return withMarks((marks) =>
-    withFloor({ slots: tokens, workerProgram: noopWorker, environment: { BENCH_MARKS: marks } }, async (stack, floor) =>
-      claimRows(await measureClaims(stack, floor, marks, plans.claim)),
+    withFloor(
+      { slots: tokens, workerProgram: noopWorker, modules: true, environment: { BENCH_MARKS: marks } },
+      async (stack, floor) => claimRows(await measureClaims(stack, floor, marks, plans.claim)),
     ),
   );
 }

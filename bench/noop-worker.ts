@@ -4,7 +4,7 @@ import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { serviceEnvironment } from '@suzumio/runtime/process/service-environment';
 import { createTurnWorker } from '@suzumio/turn-worker';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createNoopEngine } from './noop-engine.js';
 
 const schema = serviceEnvironment.extend({

@@ -2,6 +2,7 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
+import { builtinsAsUsed } from './lib/bundle.mjs';
 import { main } from './lib/steps.mjs';
 
 const shimDir = 'runner/dist';
@@ -16,6 +17,7 @@ const common = {
   format: 'esm',
   // From the sources of our own packages: the bundle does not depend on what was compiled before.
   conditions: ['suzumio-source'],
+  plugins: [builtinsAsUsed],
   logLevel: 'warning',
   write: false,
 };

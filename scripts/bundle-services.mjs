@@ -1,9 +1,9 @@
 // Bundles each service into a directory of its own below .cache/services: the context from which deploy/Dockerfile makes
-// their images. Run after `npm run build`; `npm run images` and `npm run stack` do both.
-import { chmod, cp, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+// their images, and the programs that the tests of whole stacks start. Part of `npm run build`.
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { build } from 'esbuild';
-import { programs, requireThreads, threads, writePackage } from './lib/bundle.mjs';
+import { fillDirectory, packageOf, programs, requireThreads, threads } from './lib/bundle.mjs';
 import { main } from './lib/steps.mjs';
 
 const context = '.cache/services';
@@ -23,36 +23,40 @@ const entryPoints = Object.fromEntries(
   ]),
 );
 
+/** What a service has beside its program: of better-sqlite3 no sources, no headers, no binaries of other systems. */
+const sqlite = 'node_modules/better-sqlite3';
+const copies = [
+  { from: 'deploy/healthcheck.sh', to: 'common/healthcheck.sh' },
+  { from: 'web/dist', to: 'api/web' },
+  { from: 'runner/dist/bundle', to: 'turn-worker/runner' },
+  { from: 'runner/dist/shim.mjs', to: 'turn-worker/runner/shim.mjs' },
+  ...['package.json', 'LICENSE', 'lib'].map((part) => ({
+    from: `${sqlite}/${part}`,
+    to: `sqlite/better-sqlite3/${part}`,
+  })),
+  { from: `${sqlite}/prebuilds`, to: 'sqlite/better-sqlite3/prebuilds', only: /^linux/ },
+];
+
 await main(async () => {
-  await rm(context, { recursive: true, force: true });
-  await build({ ...programs, entryPoints, outdir: context, target: 'node24' });
-  for (const name of services) await writePackage(`${context}/${name}`, `services/${name}/package.json`);
+  const { outputFiles } = await build({ ...programs, entryPoints, outdir: context, target: 'node24', write: false });
+  const packages = services.map(async (name) => ({
+    path: `${context}/${name}/package.json`,
+    contents: await packageOf(`services/${name}/package.json`),
+  }));
+  const copied = (await Promise.all(copies.map(filesOf))).flat();
+  await fillDirectory(context, [...copied, ...(await Promise.all(packages)), ...outputFiles]);
   for (const name of services) await requireThreads(`${context}/${name}/dist`);
-  await copySqlite();
-  await cp('deploy/healthcheck.sh', `${context}/common/healthcheck.sh`);
-  await cp('web/dist', `${context}/api/web`, { recursive: true });
-  await cp('runner/dist/bundle', `${context}/turn-worker/runner`, { recursive: true });
-  await cp('runner/dist/shim.mjs', `${context}/turn-worker/runner/shim.mjs`);
-  await readableByAll(context);
 });
 
-/** The files of better-sqlite3 that an image needs: no sources, no headers, no binaries of other systems. */
-async function copySqlite() {
-  const source = 'node_modules/better-sqlite3';
-  const target = `${context}/sqlite/better-sqlite3`;
-  await mkdir(`${target}/prebuilds`, { recursive: true });
-  for (const part of ['package.json', 'LICENSE', 'lib'])
-    await cp(`${source}/${part}`, `${target}/${part}`, { recursive: true });
-  for (const binary of await readdir(`${source}/prebuilds`)) {
-    if (binary.startsWith('linux')) await cp(`${source}/prebuilds/${binary}`, `${target}/prebuilds/${binary}`);
-  }
+async function filesOf({ from, to, only = /./ }) {
+  if ((await stat(from)).isFile()) return [await fileAt(from, to)];
+  const found = await readdir(from, { recursive: true, withFileTypes: true });
+  const files = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const within = files.map((file) => relative(from, file)).filter((file) => only.test(file));
+  return Promise.all(within.map((file) => fileAt(join(from, file), join(to, file))));
 }
 
-/** Set explicitly, since the umask may differ: the services run as a user who owns none of these files. */
-async function readableByAll(directory) {
-  await chmod(directory, 0o755);
-  for (const entry of await readdir(directory, { withFileTypes: true })) {
-    const path = join(directory, entry.name);
-    await (entry.isDirectory() ? readableByAll(path) : chmod(path, 0o644));
-  }
+async function fileAt(from, to) {
+  const executable = ((await stat(from)).mode & 0o100) !== 0;
+  return { path: join(context, to), contents: await readFile(from), mode: executable ? 0o755 : 0o644 };
 }

@@ -1,13 +1,15 @@
 import process from 'node:process';
 import { run } from './steps.mjs';
 
-/** Compiles every package and bundles the runner, the SDK, the command and the page; only what changed. */
+/** Compiles every package and bundles the runner, the SDK, the command, the page and the services; only what changed. */
 export async function build() {
   await run('tsc', ['--build']);
   await run(process.execPath, ['scripts/bundle-runner.mjs']);
   await run(process.execPath, ['scripts/bundle-sdk.mjs']);
   await run(process.execPath, ['scripts/bundle-cli.mjs']);
   await run(process.execPath, ['scripts/bundle-web.mjs']);
+  // With the page and the runner beside them.
+  await run(process.execPath, ['scripts/bundle-services.mjs']);
 }
 
 /**

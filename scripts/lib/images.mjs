@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import process from 'node:process';
 import { clearTimeout, setTimeout } from 'node:timers';
 import { offlineBases } from './offline-bases.mjs';
 import { capture, run } from './steps.mjs';
@@ -44,7 +43,7 @@ function testImage(name, base) {
   return { tag: `suzumio-test-${name}:dev`, base, dockerfile: `deploy/images/test-${name}.Dockerfile`, for: ['tests'] };
 }
 
-/** A service, from what bundle-services.mjs left. */
+/** A service, from what the last build left. */
 function serviceImage(target, parts = [], base = 'node') {
   const context = '.cache/services';
   const copies = ['common', ...parts, target].map((part) => `${context}/${part}`);
@@ -85,7 +84,6 @@ const contentLabel = 'suzumio.content';
  * @param options.stack whether those of docker-compose.yml are wanted, too
  */
 export async function bringImagesUpToDate({ source, science = false, tests = false, stack = false }) {
-  if (stack) await run(process.execPath, ['scripts/bundle-services.mjs']);
   const wanted = { science, tests, stack };
   const from = source === 'auto' ? await chooseSource() : source;
   const bases = {};

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConfigErrors } from '../../shared/core/src/config/config-problem.js';
 import { loadProjectText } from '../../shared/core/src/profiles/load-project.js';
 import { loadProjectFile } from '../../shared/runtime/src/disk/load-project-file.js';

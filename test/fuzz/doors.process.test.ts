@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ClaimAnswer } from '../../shared/protocol/src/attempts.js';
 import { liveReport } from '../../shared/protocol/src/live.js';
 import { encodeFrame, frameTypes, maxFramePayloadBytes } from '../../shared/protocol/src/stdio-frame-codec.js';

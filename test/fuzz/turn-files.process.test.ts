@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { z } from 'zod';
+import * as z from 'zod';
 import { playTurn } from '../../runner/src/mock/play-turn.js';
 import { readTurnInput } from '../../runner/src/turn-files.js';
 import { TurnFailure } from '../../runner/src/turn-failure.js';

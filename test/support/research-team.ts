@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { messageListAnswer } from '../../shared/contract/src/operations/messages.js';
 import { taskListAnswer } from '../../shared/contract/src/operations/tasks.js';
 import { messageDetail, type MessageDetail } from '../../shared/contract/src/model/views.js';

@@ -12,6 +12,10 @@ import { freePort } from './free-port.js';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What the images hold. */
+const bundles = join(repository, '.cache/services');
+const runner = join(bundles, 'turn-worker/runner');
+
 export type ServiceName = 'api' | 'scheduler' | 'toolhost' | 'turn-worker';
 
 /** One service as a process of its own. */
@@ -47,6 +51,8 @@ export interface StackOptions {
   environment?: Readonly<Record<string, string>>;
   /** More arguments for the Node that runs each service. */
   nodeArguments?: readonly string[];
+  /** Runs the services from their modules, which hooks may replace, and not from their bundles. */
+  modules?: boolean;
   /** The program of the workers, where it is not the turn-worker's own. */
   workerProgram?: string;
 }
@@ -96,8 +102,9 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
   // Two streams of every process are piped into it.
   log.setMaxListeners(0);
   const make = async (service: ServiceName, environment: Record<string, string>): Promise<ServiceProcess> => {
-    const own = join(repository, 'services', service, 'dist', 'main.js');
-    const program = service === 'turn-worker' ? (options.workerProgram ?? own) : own;
+    const directory = options.modules ? join(repository, 'services') : bundles;
+    const own = join(directory, service, 'dist/main.js');
+    const program = (service === 'turn-worker' ? options.workerProgram : undefined) ?? own;
     const complete = { ...common, ...environment, SUZUMIO_HEALTH_PORT: String(await freePort()) };
     return serviceProcess(service, [...(options.nodeArguments ?? []), program], complete, log);
   };
@@ -123,6 +130,8 @@ export async function startStack(options: StackOptions = {}): Promise<Stack> {
       SUZUMIO_TOOLHOST_RUNNER_URL: local(toolhost.runner),
       SUZUMIO_WORKER_TOKEN_FILE: join(data, 'worker.token'),
       SUZUMIO_DOOR: options.door ?? 'auto',
+      SUZUMIO_RUNNER_BUNDLE: join(runner, 'runner.mjs'),
+      SUZUMIO_SHIM_FILE: join(runner, 'shim.mjs'),
     });
   });
   const services = {

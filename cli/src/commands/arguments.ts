@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { type EventType, eventType, eventTypes } from '@suzumio/contract/model/event';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
-import { z } from 'zod';
+import * as z from 'zod';
 import { isSamePair, type ProviderPair } from './provider-pair.js';
 
 const consents = z.record(z.string(), policySchema.shape.providers.unwrap());

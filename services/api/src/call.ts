@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { OperationShape, ParamsOf } from '@suzumio/contract/operations/operation';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';

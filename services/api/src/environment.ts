@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { controlPlaneEnvironment, listOf } from '@suzumio/runtime/process/service-environment';
 import type { ApiGuards } from './app.js';
 import { defaultRateLimits } from './rate-limiter.js';

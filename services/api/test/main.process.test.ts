@@ -14,7 +14,7 @@ import { eventually } from '../../../test/support/poll.js';
 import { freePort } from '../../../test/support/free-port.js';
 import { openStream } from './support/sse-client.js';
 
-const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+const program = fileURLToPath(new URL('../../../.cache/services/api/dist/main.js', import.meta.url));
 let root: string;
 let port: number;
 let healthPort: number;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { z } from 'zod';
+import * as z from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';

@@ -7,7 +7,7 @@ import { agentRow, turnRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { turnOfClaim } from '@suzumio/store/turns/claimable';
 import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { rejected } from '@suzumio/store/turns/authorize';
 import { counted, grant, type Granted } from './claim.js';
 import type { ClaimWait } from './claim-waits.js';

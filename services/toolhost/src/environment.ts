@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
 
 const port = z.coerce.number().int().min(0).max(65_535);

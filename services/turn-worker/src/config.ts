@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { maxLogBytes } from '@suzumio/protocol/attempts';
 import { policySchema } from '@suzumio/core/policy/policy';
 import { compareMs } from '@suzumio/protocol/repository-diff';

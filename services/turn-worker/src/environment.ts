@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { shortestSecret } from '@suzumio/runtime/observability/redactor';
 import { cellName, serviceEnvironment } from '@suzumio/runtime/process/service-environment';

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The route by which the API asks a ToolHost whether it serves. */
 export const toolhostHealthPath = '/health';

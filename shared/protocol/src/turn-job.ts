@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { priority, projectId, turnId } from './ids.js';
 
 /** The payload of a turn job. Facts are in the store; a job only points at them. */

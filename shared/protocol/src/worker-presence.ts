@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** How many images a worker announces; if it has more, its list is not known. */
 export const maxNamedImages = 500;

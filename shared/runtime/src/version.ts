@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The version of this program. Its `package.json` is one directory above, in a bundle, too. */
 export const { version } = z

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { idempotencyKey } from '@suzumio/contract/operations/request';
 import { problemMediaType } from '@suzumio/protocol/problem';

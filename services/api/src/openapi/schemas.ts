@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
 import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';

@@ -9,7 +9,7 @@ import { selfContained } from '@suzumio/core/config/self-contained';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { asSeenBy, hasImage, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ApiContext } from '../context.js';
 import { objectionsTo, problemsOf } from './admit-posted.js';
 

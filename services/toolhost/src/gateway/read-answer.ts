@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { errorOf, field, plainWords, says } from './error-words.js';
 import { failureWithin, type ProviderFailure, unreadable } from './provider-failure.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
 import { failureWithin, ProviderFailure } from './provider-failure.js';
 import { noAnswer, readAnswer } from './read-answer.js';

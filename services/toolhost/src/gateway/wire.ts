@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SinglePreset } from '@suzumio/core/budgets/presets';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 

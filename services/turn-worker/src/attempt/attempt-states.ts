@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { attemptRef } from '@suzumio/protocol/attempts';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
 

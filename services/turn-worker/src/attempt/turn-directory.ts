@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 import type { ComparisonInput } from '@suzumio/protocol/repository-diff';
 import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/protocol/runner';

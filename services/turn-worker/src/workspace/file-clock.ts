@@ -1,6 +1,6 @@
 import { closeSync, fstatSync, futimesSync, openSync, type Stats, statfsSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The identity of a file at the time when its content was read. */
 export const seenFile = z.object({

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sha256 } from '@suzumio/protocol/ids';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { sha256 } from '@suzumio/protocol/ids';
 import { errnoOf } from '../files/errno.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { FetchBody } from '@suzumio/protocol/fetch-exchange';
 import type { JsonOf, MediaOf, OperationShape, ParamsOf } from '../operations/operation.js';
 import { allOperations, type Operations } from '../operations/operations.js';

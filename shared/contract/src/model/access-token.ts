@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseDuration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { apiScopes } from './api-scopes.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { EventType } from './event.js';
 
 /** Types of events that people bring about, or programs for them. What the system does by itself is none. */

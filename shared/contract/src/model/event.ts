@@ -2,7 +2,7 @@ import { attachment, artifactKind } from '@suzumio/protocol/artifacts';
 import { failureCode } from '@suzumio/protocol/failure-codes';
 import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
-import { z } from 'zod';
+import * as z from 'zod';
 import { budgetChange, budgetReached } from './budget.js';
 import { labels } from './labels.js';
 import { pause } from './pause.js';

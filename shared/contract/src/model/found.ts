@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { projectStatuses } from './project-status.js';
 import { foundText } from './search.js';
 import { turnStatuses } from './states.js';

@@ -1,7 +1,7 @@
 import { failureCode } from '@suzumio/protocol/failure-codes';
 import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
-import { z } from 'zod';
+import * as z from 'zod';
 import { budgetChange } from './budget.js';
 import { nextRequest } from './next-request.js';
 import { pause } from './pause.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The most labels of one project. */
 export const maxLabels = 32;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { decimal, flag, line, wholeNumber } from './scalar-config.js';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A request that a program may make for a person: what the command beside it does. */
 export const nextRequest = z.object({

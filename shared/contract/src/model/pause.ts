@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Limits of the project file that pause an agent. */
 export const pausingLimits = [

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
 import { line, prose } from './scalar-config.js';
 import { skill, skills } from './skill.js';

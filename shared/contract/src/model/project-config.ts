@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { agentId, projectId } from '@suzumio/protocol/ids';
 import { ignoredRoots } from '@suzumio/protocol/ignored-roots';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** That the content of a message or an artifact was removed. */
 export const redaction = z.object({

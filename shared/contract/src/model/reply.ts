@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { maxListedRecipients, messageView } from './views.js';
 
 /** Why no reply to a message comes for now. */

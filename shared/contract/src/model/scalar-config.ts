@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * An environment variable that was substituted stays a string, so that it cannot change the file's structure.

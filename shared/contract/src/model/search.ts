@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What messages are searched for: all of it has to be in one message. */
 export interface Search {

@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { tokenScope } from './access-token.js';
 
 const time = z.iso.datetime();

@@ -1,5 +1,5 @@
 import { repositoryDiff } from '@suzumio/protocol/repository-diff';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const refUpdateView = z.object({
   ref: z.string(),

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { prose } from './scalar-config.js';
 
 /** Limits on skills: each turn contains all of them. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { retention } from '@suzumio/protocol/duration';
 import { wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** In place of a team's name, this means all agents of a project. */
 export const ALL_AGENTS = 'all';

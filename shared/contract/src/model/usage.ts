@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { storedView } from './storage.js';
 
 /** What usage can be grouped by. */

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { artifactKind, attachment } from '@suzumio/protocol/artifacts';
 import { attemptStats, unsavedWorkspace } from '@suzumio/protocol/attempts';
 import { failure } from '@suzumio/protocol/failure-codes';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
 import { nextRequest } from './next-request.js';
 import { agentStates } from './states.js';

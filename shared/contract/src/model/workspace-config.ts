@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { line, wholeNumber } from './scalar-config.js';
 
 /** Whether a repository is named by a URL rather than by a path of the host. */

@@ -1,5 +1,5 @@
 import { sha256 } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 
 const count = z.int().nonnegative();
 

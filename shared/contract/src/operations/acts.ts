@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { actView } from '../model/acts.js';
 import { json, resource } from './operation.js';
 import { numeral, request } from './request.js';

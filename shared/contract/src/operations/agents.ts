@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { agentView } from '../model/views.js';
 import { whyAnswer } from '../model/why.js';
 import { json, resource } from './operation.js';

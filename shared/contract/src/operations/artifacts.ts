@@ -1,5 +1,5 @@
 import { directoryEntry } from '@suzumio/protocol/artifacts';
-import { z } from 'zod';
+import * as z from 'zod';
 import { artifactName, maxArtifactDescription } from '../model/artifact-name.js';
 import { artifactView } from '../model/views.js';
 import { redactedAnswer, redactRequest } from './messages.js';

@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ProjectEvent, eventType, projectEvent } from '../model/event.js';
 import { labelWord, maxLabels } from '../model/labels.js';
 import { eventCursor } from './events.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { eventType, projectEvent } from '../model/event.js';
 import { projectStatuses } from '../model/project-status.js';
 import { json, resource } from './operation.js';

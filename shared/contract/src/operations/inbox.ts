@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { decision, inboxItem, inboxKinds } from '../model/inbox.js';
 import { json, resource } from './operation.js';
 import { names, numeral, request } from './request.js';

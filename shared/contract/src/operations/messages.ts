@@ -1,6 +1,6 @@
 import { maxAttachments, maxMessageBytes } from '@suzumio/protocol/content';
 import { priority } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ErrorCode } from '../errors/codes.js';
 import { USER_ID } from '../model/project-config.js';
 import { redaction, redactionLeft, redactionReason } from '../model/redaction.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { pause } from '../model/pause.js';
 import { agentAnswer } from './agents.js';
 import { json, resource } from './operation.js';

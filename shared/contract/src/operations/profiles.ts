@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { nickname, profileFields, profileSummary, profileView } from '../model/profile.js';
 import { mailFields, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';

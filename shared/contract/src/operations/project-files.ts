@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { budgetConfig } from '../model/project-config.js';
 import { createProjectRequest } from './projects.js';
 import { json, resource } from './operation.js';

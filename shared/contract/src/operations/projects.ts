@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { budgetReached } from '../model/budget.js';
 import { labelKey, labels, labelWord, maxLabels } from '../model/labels.js';
 import { pause } from '../model/pause.js';

@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { foundItem, foundKinds } from '../model/found.js';
 import { searchText } from '../model/search.js';
 import { json, resource } from './operation.js';

@@ -1,5 +1,5 @@
 import { failureCode } from '@suzumio/protocol/failure-codes';
-import { z } from 'zod';
+import * as z from 'zod';
 import { pause } from '../model/pause.js';
 import { storedView } from '../model/storage.js';
 import { json, resource } from './operation.js';

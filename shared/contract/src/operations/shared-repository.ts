@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sharedDiffView, sharedPushView, sharedRefView } from '../model/shared-repository.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, request } from './request.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sessionView, whoAmI } from '../model/session.js';
 import { json, resource } from './operation.js';
 import { noQuery, request } from './request.js';

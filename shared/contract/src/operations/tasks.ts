@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { taskStates } from '../model/task-states.js';
 import { taskView } from '../model/views.js';
 import { searchMeaning, searchText } from '../model/search.js';

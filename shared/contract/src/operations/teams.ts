@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { teamSummary, teamView } from '../model/profile.js';
 import { teamName } from '../model/team-name.js';
 import { json, resource } from './operation.js';

@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { auditEntry, tokenAgents, tokenExpiry, tokenName, tokenScope, tokenView } from '../model/access-token.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, pageQuery, request } from './request.js';

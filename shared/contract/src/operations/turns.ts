@@ -1,5 +1,5 @@
 import { liveFrame } from '@suzumio/protocol/live';
-import { z } from 'zod';
+import * as z from 'zod';
 import { turnStatuses } from '../model/states.js';
 import { conversationEntry, listedTurn, toolCallView, turnDetail } from '../model/views.js';
 import { json, resource } from './operation.js';

@@ -1,5 +1,5 @@
 import { projectId } from '@suzumio/protocol/ids';
-import { z } from 'zod';
+import * as z from 'zod';
 import { budgetChange, budgetView } from '../model/budget.js';
 import { mostNamed, usageAnswer, type UsageGroup, usageGroups, usagePairs } from '../model/usage.js';
 import { summaryView } from '../model/views.js';

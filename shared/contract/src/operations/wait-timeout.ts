@@ -1,5 +1,5 @@
 import { duration } from '@suzumio/protocol/duration';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The longest wait that one request may ask for. */
 const maxWaitMs = 60_000;

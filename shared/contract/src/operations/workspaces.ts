@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { fileChange, fileCounts, workspaceChangeView, workspaceEntryView } from '../model/workspace.js';
 import { json, resource } from './operation.js';
 import { listOf, namedListOf, namedPage, numeral, page, request } from './request.js';

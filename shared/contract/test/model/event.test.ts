@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { describe, expect, test } from '@jest/globals';
 import { eventTable, eventTypes, projectEvent } from '@suzumio/contract/model/event';
 

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { isGitUrl, type WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
 import { agentCount, expandAgentId } from './agent-ids.js';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { sourceConfig } from './source-schema.js';
 
 /** A JSON Schema, with the dialect that it is written in. */

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { type ConfigNode, type ConfigPath, entriesOf, locate, textOf } from './config-node.js';
 import type { ConfigProblemCode, Place, ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';

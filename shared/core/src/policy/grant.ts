@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ProjectSource } from '../config/project-source.js';
 import { isGitUrl } from '@suzumio/contract/model/workspace-config';
 import type { Denial } from './denial.js';

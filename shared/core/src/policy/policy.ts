@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { duration } from '@suzumio/protocol/duration';
 import { modelPrice, modelProvider } from '@suzumio/contract/model/models-config';
 import { decimal, flag, line, wholeNumber } from '@suzumio/contract/model/scalar-config';

@@ -6,7 +6,7 @@ import { backendOf, cloneOf, sandboxOf, workspaceLimitsOf } from '@suzumio/core/
 import { sourceConfig } from '@suzumio/core/config/source-schema';
 import { unsupportedFields } from '@suzumio/core/config/unsupported';
 import { prepareTurn } from '@suzumio/store/turns/prepare-turn';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { teams } from '../../../store/test/team.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 const mostIssues = 5;

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { HttpServer } from '../http/http-server.js';
 import { type Readiness, startHealthListener } from './health-listener.js';

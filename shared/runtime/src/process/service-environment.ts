@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 
 /** A list in one variable. */

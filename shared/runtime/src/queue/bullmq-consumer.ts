@@ -1,5 +1,5 @@
 import { WaitingError, Worker } from 'bullmq';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Logger } from '../observability/logger.js';
 import type { RedisClients } from './redis-clients.js';
 import { closeWithinMs, type TurnConsumer } from './transport.js';

@@ -1,6 +1,6 @@
 import { type JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import { projectId } from '@suzumio/protocol/ids';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { projectId } from '@suzumio/protocol/ids';
 import { repositoryDiffJob } from '@suzumio/protocol/repository-diff';
 import { turnJob } from '@suzumio/protocol/turn-job';

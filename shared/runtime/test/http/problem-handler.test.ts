@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import express, { type Express } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { jsonBodies } from '@suzumio/runtime/http/json-bodies';

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /**
  * The identity of a database's file, as the database itself remembers it. A moved file keeps all of it; a copy has
