@@ -37,6 +37,8 @@ test.each([
   ['a header with a control character', 'GET / HTTP/1.1\r\nhost: localhost\r\nx: \x01\r\n\r\n', 'invalid-request'],
   ['a body of two lengths', 'POST / HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n', 'invalid-request'],
   ['a request with two hosts', 'GET / HTTP/1.1\r\nHost: localhost\r\nhost: b\r\n\r\n', 'invalid-request'],
+  ['a target with a fragment', 'GET /told#half HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
+  ['a question about the whole server', 'OPTIONS * HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
   ['an address with a password', 'GET http://a:b@localhost/ HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
   ['an address of another kind', 'GET ftp://localhost/ HTTP/1.1\r\nhost: localhost\r\n\r\n', 'invalid-request'],
   ['a tunnel', 'CONNECT evil.example:443 HTTP/1.1\r\nhost: localhost\r\n\r\n', 'method-not-allowed'],
