@@ -49,7 +49,7 @@ function frame(
 
 function rail(page: Source, pages: readonly Source[], root: string): ReactNode {
   return h(
-    'div',
+    'header',
     { className: 'docs-rail' },
     h('a', { className: 'brand', href: root }, brand(), 'Suzumio'),
     h(
