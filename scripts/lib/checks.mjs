@@ -1,7 +1,7 @@
 import process from 'node:process';
 import { run } from './steps.mjs';
 
-/** Compiles every package and bundles the runner, the SDK, the command, the page and the services; only what changed. */
+/** Compiles every package and bundles the runner, the SDK, the command, the page with the docs, and the services; only what changed. */
 export async function build() {
   await run('tsc', ['--build']);
   await run(process.execPath, ['scripts/bundle-runner.mjs']);

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import express, { type RequestHandler } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { browserPlace } from './browser-place.js';
+import { isForDocs, serveDocs } from './docs.js';
 
 /** The addresses of the page; what stands behind them is read by the page itself. */
 const addresses = /^\/(?:(?:sign-in|inbox|projects|search|new|p|cost|system|tokens)(?:\/.*)?)?$/;
@@ -31,11 +32,11 @@ const pageHeaders = {
   'referrer-policy': 'no-referrer',
 };
 
-/** The built page: beside a bundled service, else in its own package; undefined where it is not built. */
+/** The built page with its docs: beside a bundled service, else in its own package; undefined where it is not built. */
 export function builtPage(): string | undefined {
   return ['../web', '../../../web/dist']
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
-    .find((directory) => existsSync(join(directory, 'index.html')));
+    .find((directory) => existsSync(join(directory, 'docs/404.html')) && existsSync(join(directory, 'index.html')));
 }
 
 /**
@@ -64,12 +65,13 @@ export function servePage(publicUrl: string | undefined, directory = builtPage()
       const path = browserPlace(request.headers, publicUrl)?.path ?? '';
       response.set(pageHeaders).type('html').send(below(path, html));
     },
+    ...serveDocs(directory, pageHeaders),
     files,
   ];
 }
 
 const refuseUnbuilt: RequestHandler = ({ method, path }, _response, next) => {
-  if (!isForPage(method, path)) {
+  if (!isForPage(method, path) && !isForDocs(method, path)) {
     next();
     return;
   }

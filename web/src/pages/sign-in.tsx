@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { type SubmitEvent, useEffect } from 'react';
 import { useLocation } from 'wouter';
-import { api, queries, wordsOf } from '../api.js';
+import { api, publicPath, queries, wordsOf } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 
 /** Signs in with the code behind `#`, then opens the page that the link leads to. */
@@ -11,7 +11,10 @@ export function SignInPage() {
     mutationFn: (code: string) => api.createSession({ body: { code } }),
     onSuccess: async () => {
       await queries.invalidateQueries();
-      navigate(wantedPage(), { replace: true });
+      const path = wantedPage();
+      // The docs are pages of their own.
+      if (/^\/docs\b/.test(path)) location.replace(publicPath + path);
+      else navigate(path, { replace: true });
     },
   });
   const { mutate } = entry;

@@ -1,6 +1,7 @@
 import type { Project } from '@suzumio/sdk/client';
 import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
+import { publicPath } from '../api.js';
 import type { Live } from '../live/use-live.js';
 import { useFailed, useInboxCounts } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
@@ -38,6 +39,12 @@ export function Rail({ live }: { live: Live }) {
         <Place href="/system" icon="server" also={/^\/system/}>
           System
         </Place>
+        <li>
+          <a href={`${publicPath}/docs`} className="rail-link">
+            <Icon name="book" />
+            Docs
+          </a>
+        </li>
       </ul>
       <OpenProjects projects={projects.data ?? []} waiting={waitingIn} />
       <div className="rail-foot">

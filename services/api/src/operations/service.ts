@@ -19,7 +19,6 @@ export function serviceRuns({
   publicUrl?: string | undefined;
 }): Runs<typeof service> {
   let made: ReturnType<typeof describe> | undefined;
-  const description = () => (made ??= describe(publicUrl));
   return {
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query }) {
@@ -33,24 +32,18 @@ export function serviceRuns({
 
     getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
 
-    getDescription: async () => ({ ...(await description()).document }),
-
-    async getDescriptionPage({ response }) {
-      const { html, contentSecurityPolicy } = (await description()).page;
-      response.set('content-security-policy', contentSecurityPolicy).type('text/html; charset=utf-8').send(html);
+    async getDescription() {
+      made ??= describe(publicUrl);
+      return { ...(await made) };
     },
   };
 }
 
 /** Made when it is first asked for: it takes time, and most processes are never asked. */
 async function describe(publicUrl: string | undefined) {
-  const [{ openApiDocument }, { descriptionPage }] = await Promise.all([
-    import('../openapi/document.js'),
-    import('../openapi/page.js'),
-  ]);
+  const { openApiDocument } = await import('../openapi/document.js');
   const described = openApiDocument(version);
-  const document = publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
-  return { document, page: descriptionPage(document) };
+  return publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
 }
 
 function viewOf({ worker, slots, busy, version: made, state, problem, backends, images }: WorkerPresence): WorkerView {

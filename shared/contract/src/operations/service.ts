@@ -163,11 +163,4 @@ export const service = resource('Service', {
     description: 'Made from the operations that the routes are made of.',
     answers: { 200: { description: 'An OpenAPI document.', content: json(z.looseObject({ openapi: z.string() })) } },
   },
-  getDescriptionPage: {
-    method: 'get',
-    path: '/docs',
-    summary: 'This description, as a page.',
-    description: 'For people; the document for programs is `/openapi.json`.',
-    answers: { 200: { description: 'A page that loads nothing else.', content: { 'text/html': z.string() } } },
-  },
 });
