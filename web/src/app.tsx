@@ -1,7 +1,8 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
+import { useKeysEverywhere } from './acts/everywhere.js';
 import { Dialogs } from './acts/run/dialogs.js';
 import { LaterBar } from './acts/later.js';
 import { useLive } from './live/use-live.js';
@@ -57,7 +58,7 @@ function SignedIn() {
 
 function Shell() {
   const live = useLive();
-  useSearchKey();
+  useKeysEverywhere();
   const [place] = useLocation();
   return (
     <div className="shell">
@@ -88,19 +89,4 @@ function Shell() {
       <LaterBar />
     </div>
   );
-}
-
-/** Ctrl K, or ⌘ K, opens the search. */
-function useSearchKey(): void {
-  const [, navigate] = useLocation();
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
-        return;
-      event.preventDefault();
-      navigate('/search');
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [navigate]);
 }

@@ -1,6 +1,7 @@
 import type { Project } from '@suzumio/sdk/client';
 import { useEffect } from 'react';
 import { useLocation, Link } from 'wouter';
+import { useListKeys } from '../acts/keys.js';
 import { useMayMake } from '../acts/use-may-make.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
@@ -15,6 +16,7 @@ import { useProjects } from '../use-projects.js';
 export function Projects() {
   const projects = useProjects();
   const mayMake = useMayMake();
+  useListKeys({ rows: '.projects-table th a' });
   useEffect(() => {
     document.title = 'Projects · Suzumio';
   }, []);

@@ -2,6 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { FoundItem } from '@suzumio/sdk/client';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useListKeys } from '../acts/keys.js';
 import { api } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
@@ -34,6 +35,7 @@ export function Search() {
   useEffect(() => {
     document.title = asked === '' ? 'Search · Suzumio' : `${visible(asked)} · Search · Suzumio`;
   }, [asked]);
+  useListKeys({ rows: '.found-row', filter: '.search-field input' });
   useEffect(() => field.current?.focus(), []);
   // The address may change by itself, as by going back.
   useEffect(() => setText((before) => (before.trim() === asked ? before : asked)), [asked]);

@@ -1,5 +1,7 @@
 import { type ReactNode, useId, useRef } from 'react';
 import { wordsOf } from '../../api.js';
+import { type KeyName, keyTable } from '../key-table.js';
+import { Key } from '../keys.js';
 import { useKeptFocus } from './kept-focus.js';
 import type { Run } from './use-run.js';
 
@@ -60,7 +62,7 @@ export function ActButton({
   /** Whether what it will do is to be read already, for all rows of a list. */
   isToldAbove?: boolean;
   isFilled?: boolean;
-  hotkey?: string | undefined;
+  hotkey?: KeyName | undefined;
   run: Run;
   onAct: () => void;
 }) {
@@ -72,11 +74,11 @@ export function ActButton({
         className={isFilled ? 'button button-filled' : 'button'}
         aria-describedby={will === undefined ? undefined : id}
         aria-disabled={run.isPending || undefined}
-        aria-keyshortcuts={hotkey}
+        aria-keyshortcuts={hotkey && keyTable[hotkey].press}
         onClick={onAct}
       >
         {does}
-        {hotkey === undefined ? null : <kbd aria-hidden>{hotkey.toUpperCase()}</kbd>}
+        {hotkey === undefined ? null : <Key name={hotkey} />}
       </button>
       {will === undefined ? null : (
         <span className={isToldAbove ? 'visually-hidden' : 'act-will'} id={id}>

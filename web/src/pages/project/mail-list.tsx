@@ -27,7 +27,7 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
   const field = useRef<HTMLTextAreaElement>(null);
   const may = useMay();
   const mayWrite = may('sendMessage') && agents.length > 0;
-  useKeys({ m: mayWrite ? () => field.current?.focus() : undefined });
+  useKeys({ write: mayWrite ? () => field.current?.focus() : undefined });
   const answer = (message: Message | undefined) => {
     setAnswers(message);
     field.current?.focus();

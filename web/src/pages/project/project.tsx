@@ -1,6 +1,7 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
 import { lazy, type ReactNode, Suspense, useEffect } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
+import { Key, useKeys } from '../../acts/keys.js';
 import { ProjectActs } from '../../acts/run/late.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
@@ -8,6 +9,7 @@ import { visible } from '../../parts/visible.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
+import { itemPath } from '../../parts/places.js';
 import { Missing } from '../missing.js';
 import { useWaiting } from '../../use-inbox.js';
 import { AgentPage } from './agents/agent.js';
@@ -140,6 +142,9 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
   );
   const atWork = agents.filter(({ activeTurn }) => activeTurn?.status === 'running').length;
   const next = agents.filter(({ activeTurn }) => activeTurn?.status === 'queued').length;
+  const why = `/p/${project.id}/agents`;
+  const [location, navigate] = useLocation();
+  useKeys({ why: location === why ? undefined : () => navigate(why) });
   const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
   return (
     <header className="project-head">
@@ -192,10 +197,11 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
           </ul>
         </div>
         <div className="head-acts">
-          <Link href={`/p/${project.id}/agents`} className="button head-why">
+          <Link href={why} className="button head-why">
             <span>
               Why<span className="head-why-long"> is it quiet</span>?
             </span>
+            <Key name="why" />
           </Link>
           {isGone ? null : <ProjectActs detail={detail} />}
         </div>
@@ -284,10 +290,12 @@ function isHere(location: string, path: string, href: string): boolean {
 /** What of the project waits for a person. */
 function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
   const items = useWaiting(project).data?.items ?? [];
-  const [location] = useLocation();
+  const [location, navigate] = useLocation();
   const [item] = items;
+  const isShown = item !== undefined && !(item.kind === 'report' && location === `/p/${project}/report`);
+  useKeys({ look: isShown ? () => navigate(itemPath(item.id)) : undefined });
   // Beside the report itself stands what decides on it.
-  if (item === undefined || (item.kind === 'report' && location === `/p/${project}/report`)) return null;
+  if (!isShown) return null;
   const named = (agent: string) => {
     const found = detail.agents.find(({ id }) => id === agent);
     return found ? nameOf(found) : agent;
@@ -319,8 +327,8 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
         <bdi>{words}</bdi>{' '}
         {items.length > 1 ? <span className="quiet">and {some(items.length - 1, 'more item')}</span> : null}
       </p>
-      <Link href={`/inbox/${encodeURIComponent(item.id)}`} className="button button-filled">
-        Look and decide
+      <Link href={itemPath(item.id)} className="button button-filled">
+        Look and decide <Key name="look" />
       </Link>
     </section>
   );

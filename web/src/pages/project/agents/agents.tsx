@@ -1,6 +1,7 @@
 import type { Agent, ProjectDetail } from '@suzumio/sdk/client';
 import { useEffect } from 'react';
 import { Link } from 'wouter';
+import { useListKeys } from '../../../acts/keys.js';
 import { Mark } from '../../../parts/mark.js';
 import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
@@ -18,6 +19,7 @@ export function Agents({ detail: { project, agents } }: { detail: ProjectDetail 
   useEffect(() => {
     document.title = `Agents · ${project.id} · Suzumio`;
   }, [project.id]);
+  useListKeys({ rows: '.agents-row' });
   const asked = new Set(agents.slice(0, mostAsked).map(({ id }) => id));
   return (
     <section aria-label="Agents">

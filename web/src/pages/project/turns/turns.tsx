@@ -2,6 +2,7 @@ import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ChangeEvent, useEffect } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useListKeys } from '../../../acts/keys.js';
 import { api, keys } from '../../../api.js';
 import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
@@ -49,6 +50,7 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
   useEffect(() => {
     document.title = `Turns of ${project.id} · Suzumio`;
   }, [project.id]);
+  useListKeys({ rows: '.turns-link', filter: '.turns-filters select' });
   const choose =
     (name: string) =>
     ({ target }: ChangeEvent<HTMLSelectElement>) =>
