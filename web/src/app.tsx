@@ -10,6 +10,7 @@ import { Boundary } from './parts/boundary.js';
 import { Failure } from './parts/failure.js';
 import { Lost } from './parts/lost.js';
 import { Slow } from './parts/slow.js';
+import { openPalette } from './shell/open-palette.js';
 import { Rail } from './shell/rail.js';
 import { AllCosts } from './pages/cost/all-costs.js';
 import { Inbox } from './pages/inbox/inbox.js';
@@ -58,7 +59,7 @@ function SignedIn() {
 
 function Shell() {
   const live = useLive();
-  useKeysEverywhere();
+  useKeysEverywhere(openPalette);
   const [place] = useLocation();
   return (
     <div className="shell">

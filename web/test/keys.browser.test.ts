@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { failTurn, submit } from '../../services/api/test/support/play.js';
+import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { desk, testBrowser, violations } from './support/browser.js';
+import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -14,6 +14,7 @@ beforeAll(async () => {
   for (const name of ['river', 'tides']) await api.create(team(name));
   await failTurn(api, 'river', 'ben');
   await submit(api, 'tides', 'ada', '# Tides\n');
+  await publish(api, 'river', 'ada', { name: 'north gauge.csv', content: Buffer.from('1,2\n') });
 });
 afterAll(() => api.close());
 
@@ -93,5 +94,84 @@ describe('keys', () => {
     await dialog(page).getByText('Single keys are off').waitFor();
     await press(page, 'Escape', 'g', 'i', '?');
     expect([path(page), await dialog(page).count()]).toEqual(['/projects', 0]);
+  });
+});
+
+describe('the palette', () => {
+  const option = (page: Page, name: string | RegExp) => page.getByRole('option', { name });
+  const chosen = (page: Page) => page.locator('[role=option][aria-selected=true]').textContent();
+
+  test('goes to pages, projects, agents, turns and files, by keys alone', async () => {
+    const page = await open('/');
+    const write = async (text: string) => {
+      await press(page, 'Control+k');
+      await page.getByRole('combobox', { name: /^Where to go/ }).fill(text);
+    };
+    await write('riv');
+    await option(page, /^river/).waitFor();
+    expect(await page.getByRole('combobox', { name: /^Where to go/ }).getAttribute('aria-activedescendant')).toBe(
+      await option(page, /^river/).getAttribute('id'),
+    );
+    await press(page, 'Enter');
+    await title(page, 'river').waitFor();
+    await write('benny');
+    await option(page, /^Benny reader/).waitFor();
+    await option(page, /^Benny, turn 1 failed/).waitFor();
+    await press(page, 'ArrowDown');
+    expect(await chosen(page)).toMatch(/^Benny, turn 1/);
+    await press(page, 'Enter');
+    await page.waitForURL(/\/turns\/ben:1$/);
+    await write('north gauge');
+    await option(page, /^north gauge\.csv by ada/).waitFor();
+    await press(page, 'Enter');
+    await page.waitForURL(/\/p\/river\/files\/art_/);
+    await write('log');
+    await option(page, /^Log of river/).waitFor();
+    await press(page, 'Enter');
+    await page.waitForURL(/\/p\/river\/log$/);
+    // Words that nothing here has lead to the search; what it finds of other projects stands below that.
+    await write('tides "north gauge');
+    expect(await chosen(page)).toBe('Search everything for “tides "north gauge”');
+    await page.goto(`${api.url}/p/tides`);
+    await title(page, 'tides').waitFor();
+    await write('north');
+    await option(page, /^north gauge\.csv river, by ada/).waitFor();
+    await press(page, 'Escape');
+    await dialog(page).waitFor({ state: 'detached' });
+    await write('Do the work');
+    await press(page, 'Enter');
+    await page.waitForURL(/\/search\?q=Do%20the%20work|\/search\?q=Do\+the\+work/);
+    browser.expectErrors(/status of 400/);
+  });
+
+  test('does what state and scope allow on the page, and nothing else', async () => {
+    const page = await open('/p/river');
+    await page.getByRole('button', { name: /^Pause/ }).waitFor();
+    await press(page, 'Control+k');
+    await option(page, /^Write mail/).waitFor();
+    await option(page, /^Delete… river: Removes everything/).waitFor();
+    expect(await option(page, /^Approve/).count()).toBe(0);
+    await page.getByRole('combobox', { name: /^Where to go/ }).fill('pause');
+    await press(page, 'Enter');
+    await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
+    await press(page, 'Control+k');
+    await page.getByRole('combobox', { name: /^Where to go/ }).fill('delete');
+    await press(page, 'Enter');
+    await dialog(page).getByRole('heading', { name: /river/ }).waitFor();
+    // It opens over nothing that is asked.
+    await press(page, 'Control+k');
+    expect(await page.getByRole('combobox', { name: /^Where to go/ }).count()).toBe(0);
+
+    const reader = await open('/p/river', { viewport: phone, colorScheme: 'dark' }, await api.token('read'));
+    await title(reader, 'river').waitFor();
+    await press(reader, 'Control+k');
+    await option(reader, /^See why/).waitFor();
+    expect(await option(reader, /^(Write mail|Pause|Resume|Delete)/).count()).toBe(0);
+    expect(await violations(reader)).toEqual([]);
+    expect(await reader.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
+    const box = await dialog(reader).boundingBox();
+    expect(box && box.x >= 0 && box.x + box.width <= phone.width).toBe(true);
+    await option(reader, /^Projects/).click();
+    await title(reader, 'Projects').waitFor();
   });
 });

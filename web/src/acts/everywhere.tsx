@@ -9,14 +9,14 @@ export function useKeysHelp(): () => void {
   return () => openDialog(<KeysHelp held={held} />);
 }
 
-/** The keys that hold on every page. */
-export function useKeysEverywhere(): void {
+/** The keys that hold on every page. The page says what a palette is: it knows of all pages. */
+export function useKeysEverywhere(openPalette: () => void): void {
   const [, navigate] = useLocation();
   useKeys({
     goInbox: () => navigate('/'),
     goProjects: () => navigate('/projects'),
     goSystem: () => navigate('/system'),
-    palette: () => navigate('/search'),
+    palette: openPalette,
     help: useKeysHelp(),
   });
 }

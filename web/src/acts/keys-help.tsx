@@ -28,11 +28,11 @@ export default function KeysHelp({ held }: { held: readonly KeyName[] }) {
             places
           />
           <div className="dialog-foot">
-            <button type="button" className="button" onClick={() => turn(!areOn)}>
-              {areOn ? 'Turn keys off' : 'Turn keys on'}
-            </button>
             <button type="button" className="button" onClick={close}>
               Close
+            </button>
+            <button type="button" className="button" onClick={() => turn(!areOn)}>
+              {areOn ? 'Turn keys off' : 'Turn keys on'}
             </button>
           </div>
         </>

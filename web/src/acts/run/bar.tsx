@@ -2,6 +2,7 @@ import { type ReactNode, useId, useRef } from 'react';
 import { wordsOf } from '../../api.js';
 import { type KeyName, keyTable } from '../key-table.js';
 import { Key } from '../keys.js';
+import { AboutContext, useOnPage } from '../on-page.js';
 import { useKeptFocus } from './kept-focus.js';
 import type { Run } from './use-run.js';
 
@@ -21,7 +22,7 @@ export function Bar({
   const kept = useKeptFocus(place);
   return (
     <div className={`bar ${className}`} role="group" aria-label={label} tabIndex={-1} ref={place} {...kept}>
-      {children}
+      <AboutContext value={label}>{children}</AboutContext>
       <Outcome run={run} />
     </div>
   );
@@ -67,6 +68,8 @@ export function ActButton({
   onAct: () => void;
 }) {
   const id = useId();
+  // Rows of a list all have the same: what each is about stands in its row alone.
+  useOnPage(isToldAbove ? undefined : { does, will, hotkey, act: onAct });
   return (
     <span className="act">
       <button
