@@ -20,6 +20,9 @@ import { Projects } from './pages/projects.js';
 import { Search } from './pages/search.js';
 import { SignIn, SignInOver, SignInPage } from './pages/sign-in.js';
 import { System } from './pages/system/system.js';
+import { useNewItems } from './shell/use-new-items.js';
+import { useWaitingInTitle } from './title.js';
+import { useInboxCounts } from './use-inbox.js';
 import { WhoContext } from './who.js';
 
 const Make = lazy(() => import('./pages/make/make.js'));
@@ -58,7 +61,9 @@ function SignedIn() {
 }
 
 function Shell() {
-  const live = useLive();
+  const { live, leads } = useLive();
+  useNewItems(leads);
+  useWaitingInTitle(useInboxCounts().data?.waiting ?? 0);
   useKeysEverywhere(openPalette);
   const [place] = useLocation();
   return (

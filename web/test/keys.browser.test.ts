@@ -4,6 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -173,5 +174,67 @@ describe('the palette', () => {
     expect(box && box.x >= 0 && box.x + box.width <= phone.width).toBe(true);
     await option(reader, /^Projects/).click();
     await title(reader, 'Projects').waitFor();
+  });
+});
+
+describe('what waits', () => {
+  /** A browser whose notifications are kept on the page that shows them. */
+  const stubbed = `
+    window.shown = []; window.asked = 0;
+    window.Notification = class {
+      static permission = localStorage.getItem('granted') ?? 'default';
+      static async requestPermission() {
+        window.asked += 1; localStorage.setItem('granted', 'granted');
+        return (window.Notification.permission = 'granted');
+      }
+      constructor(title, options) { window.shown.push([title, options.body, this]); }
+      close() {}
+    };
+    document.hasFocus = () => false;`;
+  const told = (page: Page) => page.evaluate<string[][]>('shown.map(([title, body]) => [title, body])');
+
+  test('stands in the title of every page', async () => {
+    const page = await open('/projects');
+    for (const path of ['/projects', '/p/river/log', '/p/river/turns/ben:1', '/system', '/']) {
+      await page.goto(`${api.url}${path}`);
+      await eventually('the title counts', async () => /^\(\d+\) .+ · Suzumio$/.test(await page.title()), {
+        show: () => page.title(),
+      });
+    }
+    expect(await page.title()).toMatch(/^\(\d+\) Inbox · Suzumio$/);
+  });
+
+  test('is told by one tab, once it was asked for by a click, without what agents wrote', async () => {
+    const context = await browser.open({ viewport: desk });
+    await context.addInitScript(stubbed);
+    const [one, other] = [await browser.page(context), await browser.page(context)];
+    await one.goto((await linkFor(api, { path: '/' })).url);
+    await title(one, 'Inbox').waitFor();
+    await other.goto(`${api.url}/projects`);
+    await title(other, 'Projects').waitFor();
+    expect(await one.evaluate('asked')).toBe(0);
+    await one.getByRole('button', { name: 'Notify me' }).click();
+    await one.getByRole('button', { name: 'Turn notifications off' }).waitFor();
+    expect([await one.evaluate('asked'), await told(one)]).toEqual([
+      1,
+      [['Notifications are on', 'What begins to wait for you is told here.']],
+    ]);
+    await api.create(`${teamYaml.replace('name: team', 'name: shoal')}\nturn: { maxAttempts: 1 }`);
+    await failTurn(api, 'shoal', 'ben');
+    await one
+      .getByRole('link', { name: /ben failed/ })
+      .nth(1)
+      .waitFor();
+    await eventually('it is told', async () => [...(await told(one)), ...(await told(other))].length === 2);
+    expect((await told(one))[1]).toEqual([expect.stringMatching(/^ben failed in turn 1/), 'shoal']);
+    await one.evaluate('shown[1][2].onclick()');
+    await one.waitForURL(/\/inbox\/shoal/);
+    await one.getByRole('button', { name: 'Turn notifications off' }).click();
+    await submit(api, 'shoal', 'ada', '# Shoal\n');
+    await one
+      .getByRole('link', { name: /The report is submitted/ })
+      .nth(1)
+      .waitFor();
+    expect([(await told(one)).length, (await told(other)).length]).toEqual([2, 0]);
   });
 });

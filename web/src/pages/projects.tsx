@@ -1,5 +1,4 @@
 import type { Project } from '@suzumio/sdk/client';
-import { useEffect } from 'react';
 import { useLocation, Link } from 'wouter';
 import { useListKeys } from '../acts/keys.js';
 import { useMayMake } from '../acts/use-may-make.js';
@@ -11,15 +10,14 @@ import { stateOfProject } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
 import { useFailed } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
+import { useTitle } from '../title.js';
 
 /** Every project, a row each. */
 export function Projects() {
   const projects = useProjects();
   const mayMake = useMayMake();
   useListKeys({ rows: '.projects-table th a' });
-  useEffect(() => {
-    document.title = 'Projects · Suzumio';
-  }, []);
+  useTitle('Projects');
   return (
     <>
       <header className="head">

@@ -12,6 +12,7 @@ import { placeOf, wordsFor } from '../parts/found-item.js';
 import { Mark } from '../parts/mark.js';
 import { visible } from '../parts/visible.js';
 import { Ago } from '../parts/time.js';
+import { useTitle } from '../title.js';
 
 /** How long somebody has to rest before what they have written is looked for. */
 const restMs = 250;
@@ -31,9 +32,7 @@ export function Search() {
   const asked = search.get('q') ?? '';
   const [text, setText] = useState(asked);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    document.title = asked === '' ? 'Search · Suzumio' : `${visible(asked)} · Search · Suzumio`;
-  }, [asked]);
+  useTitle(asked === '' ? 'Search' : `${visible(asked)} · Search`);
   useListKeys({ rows: '.found-row', filter: '.search-field input' });
   useEffect(() => field.current?.focus(), []);
   // The address may change by itself, as by going back.

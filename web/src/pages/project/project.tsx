@@ -1,5 +1,5 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
 import { Key, useKeys } from '../../acts/keys.js';
 import { ProjectActs } from '../../acts/run/late.js';
@@ -25,6 +25,7 @@ import { Setup } from './setup.js';
 import { Tasks } from './tasks.js';
 import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from '../../use-project.js';
+import { useTitle } from '../../title.js';
 
 const Turn = lazy(() => import('./turns/turn.js'));
 const Workspace = lazy(() => import('./workspace/workspace.js'));
@@ -252,9 +253,7 @@ function Tabs({
     ['/setup', 'Setup'],
   ];
   const current = tabs.find(([path]) => isHere(location, path, `/p/${project}${path}`))?.[1];
-  useEffect(() => {
-    if (current !== undefined) document.title = `${current} · ${project} · Suzumio`;
-  }, [current, project]);
+  useTitle(current === undefined ? undefined : `${current} · ${project}`);
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {

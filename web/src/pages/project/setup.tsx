@@ -1,11 +1,12 @@
 import type { ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { Fragment, useEffect } from 'react';
+import { Fragment } from 'react';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
 import { hidden, yamlLines } from '../../parts/yaml-lines.js';
+import { useTitle } from '../../title.js';
 
 const mostLines = 4_000;
 
@@ -16,9 +17,7 @@ const elsewhere = ['name', 'rendered'];
 
 /** The project's file with everything resolved, part by part; values of variables and headers are shown to nobody. */
 export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
-  useEffect(() => {
-    document.title = `Setup · ${project.id} · Suzumio`;
-  }, [project.id]);
+  useTitle(`Setup · ${project.id}`);
   const config = useQuery({
     queryKey: [...keys.project(project.id), 'config'],
     queryFn: () => api.getResolvedConfig({ project: project.id }),

@@ -1,21 +1,12 @@
-import type { IconName } from '../../parts/icon.js';
-import type { MarkKind } from '../../parts/mark.js';
-
-/** What can be chosen in the palette. */
-export interface Choice {
-  /** Where it leads, where it leads somewhere. */
-  readonly id: string;
+/** What can be chosen is found by its title, and by what is said of it. */
+interface Named {
   readonly title: string;
   /** What it is about, or what it will do. */
   readonly note?: string | undefined;
-  readonly sign?: { readonly icon: IconName } | { readonly mark: MarkKind };
-  /** The signs of the key that does the same. */
-  readonly keys?: string | undefined;
-  readonly choose: () => void;
 }
 
 /** Choices of one kind. */
-export interface Group {
+export interface Group<Choice extends Named> {
   readonly title: string;
   readonly choices: readonly Choice[];
   /** How many are shown before anything is written. @default few */
@@ -26,7 +17,7 @@ export interface Group {
 const most = { usual: 6, asked: 8 };
 
 /** The choices in which all words are, those first that begin with them; without words, the first of each group. */
-export function matching(groups: readonly Group[], text: string): Group[] {
+export function matching<Choice extends Named>(groups: readonly Group<Choice>[], text: string): Group<Choice>[] {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   return groups
     .map(({ title, choices, usual = most.usual }) => ({
@@ -45,7 +36,7 @@ export function matching(groups: readonly Group[], text: string): Group[] {
 }
 
 /** Lower is nearer to what was written; infinite where a word is missing. */
-function rankOf({ title, note = '' }: Choice, words: readonly string[]): number {
+function rankOf({ title, note = '' }: Named, words: readonly string[]): number {
   const name = title.toLowerCase();
   const all = `${name} ${note.toLowerCase()}`;
   if (!words.every((word) => all.includes(word))) return Infinity;

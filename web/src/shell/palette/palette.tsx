@@ -4,8 +4,8 @@ import { Dialog } from '../../acts/run/dialog.js';
 import { Icon } from '../../parts/icon.js';
 import { Mark } from '../../parts/mark.js';
 import { visible } from '../../parts/visible.js';
-import { type Choice, matching } from './choices.js';
-import { useActs, useFound, usePlaces } from './use-choices.js';
+import { matching } from './choices.js';
+import { type Choice, useActs, useFound, usePlaces } from './use-choices.js';
 
 const mostChars = 200;
 

@@ -13,7 +13,9 @@ import { agentPath, filePath, turnPath } from '../../parts/places.js';
 import { nameOf, stateOfAgent, stateOfProject, stateOfTurn } from '../../parts/states.js';
 import { useFailed } from '../../use-inbox.js';
 import { useProjects } from '../../use-projects.js';
-import type { Choice, Group } from './choices.js';
+import type { IconName } from '../../parts/icon.js';
+import type { MarkKind } from '../../parts/mark.js';
+import type { Group } from './choices.js';
 
 /** So many turns and files are recent; so many of each kind are found. */
 const [recent, mostFound] = [5, 4];
@@ -42,8 +44,22 @@ const noActs: readonly KeyName[] = ['down', 'up', 'enter', 'send'];
 
 type Go = (path: string) => () => void;
 
+/** What can be chosen in the palette. */
+export interface Choice {
+  /** Where it leads, where it leads somewhere. */
+  readonly id: string;
+  readonly title: string;
+  readonly note?: string | undefined;
+  readonly sign?: { readonly icon: IconName } | { readonly mark: MarkKind };
+  /** The signs of the key that does the same. */
+  readonly keys?: string | undefined;
+  readonly choose: () => void;
+}
+
+type Choices = Group<Choice>;
+
 /** The acts that the page behind the palette offers. */
-export function useActs(): Group {
+export function useActs(): Choices {
   const held = useHeld();
   const [offered] = useState(actsOnPage);
   const help = useKeysHelp();
@@ -72,14 +88,14 @@ export function useActs(): Group {
 }
 
 /** Pages, projects, and of the project in view its agents, newest turns and files. */
-export function usePlaces(): Group[] {
+export function usePlaces(): Choices[] {
   const [place, navigate] = useLocation();
   const go: Go = (path) => () => navigate(path);
   const project = /^\/p\/([^/]+)/.exec(place)?.[1];
   return [...usePages(project, go), useProjectChoices(go), ...useOfProject(project, go)];
 }
 
-function usePages(project: string | undefined, go: Go): Group[] {
+function usePages(project: string | undefined, go: Go): Choices[] {
   const mayMake = useMayMake();
   const pages: [path: string, title: string, key?: KeyName][] = [
     ['/', 'Inbox', 'goInbox'],
@@ -101,7 +117,7 @@ function usePages(project: string | undefined, go: Go): Group[] {
   return [{ title: `Pages of ${project}`, choices }, everywhere];
 }
 
-function useProjectChoices(go: Go): Group {
+function useProjectChoices(go: Go): Choices {
   const projects = useProjects().data ?? [];
   const failed = useFailed();
   return {
@@ -119,7 +135,7 @@ function useProjectChoices(go: Go): Group {
   };
 }
 
-function useOfProject(project: string | undefined, go: Go): Group[] {
+function useOfProject(project: string | undefined, go: Go): Choices[] {
   const id = project ?? '';
   const enabled = project !== undefined;
   const detail = useQuery({
@@ -179,7 +195,7 @@ async function recentOf(project: string) {
 type Found = Awaited<ReturnType<Client['search']>>;
 
 /** What the server finds, and the way to all of it. */
-export function useFound(text: string): Group[] {
+export function useFound(text: string): Choices[] {
   const [, navigate] = useLocation();
   const wanted = text.trim();
   const asked = useRested(wanted);

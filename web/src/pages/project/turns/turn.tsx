@@ -1,5 +1,5 @@
 import { type Agent, type ProjectDetail, SuzumioError, type TurnDetail } from '@suzumio/sdk/client';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { Link, useLocation, useParams, useSearchParams } from 'wouter';
 import { Key, useKeys } from '../../../acts/keys.js';
 import { TurnActs } from '../../../acts/run/turn-acts.js';
@@ -16,6 +16,7 @@ import { Changes } from './changes.js';
 import { Attempts, Log, Prompt, TurnMail, Usage } from './panes.js';
 import { Steps } from './steps/steps.js';
 import { useTurn, useTurnMail } from './use-turn.js';
+import { useTitle } from '../../../title.js';
 
 /** One turn: what it was asked, what it did, step by step, and how it ended. */
 export default function Turn({ detail }: { detail: ProjectDetail }) {
@@ -69,9 +70,7 @@ function Found({ project, turn, agents }: Props) {
   // What a failed turn is looked at for is why it failed.
   const usual = turn.status === 'failed' ? 'attempts' : 'changes';
   const tab = isNarrow ? (asked ?? 'steps') : asked === undefined || asked === 'steps' ? usual : asked;
-  useEffect(() => {
-    document.title = `Turn ${turn.number} of ${turn.agent} · Suzumio`;
-  }, [turn.agent, turn.number]);
+  useTitle(`Turn ${turn.number} of ${turn.agent}`);
   const steps = (
     <section className="turn-steps" aria-label="Steps" tabIndex={isNarrow ? undefined : 0}>
       <Steps project={project} turn={turn} agents={agents} named={named} />
