@@ -238,3 +238,35 @@ describe('what waits', () => {
     expect([(await told(one)).length, (await told(other)).length]).toEqual([2, 0]);
   });
 });
+
+describe('the setup of a project', () => {
+  test('is shown as it was given beside what it was resolved to, without secrets', async () => {
+    const secret = 'hunter2';
+    await api.create(`# For the river, 2026
+${teamYaml.replace('name: team', 'name: delta').replace('prompt: Write.', `prompt: Write., env: { TOKEN: ${secret} }`)}`);
+    const page = await open('/p/delta/setup');
+    const given = page.getByRole('group', { name: 'The project file' });
+    await given.getByText('# For the river, 2026').waitFor();
+    await page.getByText(/^version 1, /).waitFor();
+    await page.getByRole('region', { name: 'backend', exact: true }).last().waitFor();
+    expect(await page.locator('#content').textContent()).not.toContain(secret);
+    expect(await given.textContent()).toContain('env: { TOKEN: hidden }');
+    expect(await violations(page)).toEqual([]);
+    await page.setViewportSize(phone);
+    await page.getByRole('button', { name: 'As it was resolved' }).click();
+    await page.waitForURL(/\?show=resolved$/);
+    await given.waitFor({ state: 'detached' });
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
+    expect(await violations(page)).toEqual([]);
+  });
+
+  test('and the filter of the newest mail is in the address', async () => {
+    const page = await open('/p/river?mail=you');
+    const which = page.getByRole('group', { name: 'Which mail' });
+    expect(await which.getByRole('button', { pressed: true }).textContent()).toBe('To you');
+    await which.getByRole('button', { name: 'Unread' }).click();
+    await page.waitForURL(/\?mail=unread$/);
+    await which.getByRole('button', { name: 'All' }).click();
+    await page.waitForURL(/\/p\/river$/);
+  });
+});
