@@ -1,7 +1,8 @@
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
 import { api, isUnauthenticated, keys } from './api.js';
+import { useKeysEverywhere } from './acts/everywhere.js';
 import { Dialogs } from './acts/run/dialogs.js';
 import { LaterBar } from './acts/later.js';
 import { useLive } from './live/use-live.js';
@@ -9,6 +10,7 @@ import { Boundary } from './parts/boundary.js';
 import { Failure } from './parts/failure.js';
 import { Lost } from './parts/lost.js';
 import { Slow } from './parts/slow.js';
+import { openPalette } from './shell/open-palette.js';
 import { Rail } from './shell/rail.js';
 import { AllCosts } from './pages/cost/all-costs.js';
 import { Inbox } from './pages/inbox/inbox.js';
@@ -18,6 +20,9 @@ import { Projects } from './pages/projects.js';
 import { Search } from './pages/search.js';
 import { SignIn, SignInOver, SignInPage } from './pages/sign-in.js';
 import { System } from './pages/system/system.js';
+import { useNewItems } from './shell/use-new-items.js';
+import { useWaitingInTitle } from './title.js';
+import { useInboxCounts } from './use-inbox.js';
 import { WhoContext } from './who.js';
 
 const Make = lazy(() => import('./pages/make/make.js'));
@@ -56,8 +61,10 @@ function SignedIn() {
 }
 
 function Shell() {
-  const live = useLive();
-  useSearchKey();
+  const { live, leads } = useLive();
+  useNewItems(leads);
+  useWaitingInTitle(useInboxCounts().data?.waiting ?? 0);
+  useKeysEverywhere(openPalette);
   const [place] = useLocation();
   return (
     <div className="shell">
@@ -88,19 +95,4 @@ function Shell() {
       <LaterBar />
     </div>
   );
-}
-
-/** Ctrl K, or ⌘ K, opens the search. */
-function useSearchKey(): void {
-  const [, navigate] = useLocation();
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key.toLowerCase() !== 'k')
-        return;
-      event.preventDefault();
-      navigate('/search');
-    };
-    addEventListener('keydown', press);
-    return () => removeEventListener('keydown', press);
-  }, [navigate]);
 }

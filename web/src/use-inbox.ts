@@ -33,6 +33,10 @@ export function useDecided() {
 }
 
 /** What waits for the person, and what agents sent them. */
-export function useInbox() {
-  return useQuery({ queryKey: [...keys.inbox, 'items'], queryFn: () => api.getInbox({ query: { limit: 200 } }) });
+export function useInbox(enabled = true) {
+  return useQuery({
+    queryKey: [...keys.inbox, 'items'],
+    queryFn: () => api.getInbox({ query: { limit: 200 } }),
+    enabled,
+  });
 }

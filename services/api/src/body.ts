@@ -5,20 +5,23 @@ import { jsonBodies } from '@suzumio/runtime/http/json-bodies';
 import type { ApiTokens } from '@suzumio/store/cell/api-tokens';
 import { requireStillGood } from './auth.js';
 
-/** Reads a JSON body. */
-export const readJson = jsonBodies(maxRequestBytes);
+/** Reads a JSON body. Refuses other media types: those of forms are what pages of other sites may send unasked. */
+export const readJson: RequestHandler[] = [
+  jsonBodies(maxRequestBytes),
+  (request, _response, next) => {
+    if (hasBody(request) && request.body === undefined) {
+      throw new SuzumioError('invalid-request', 'The body has to be JSON: send Content-Type: application/json.');
+    }
+    next();
+  },
+];
 
-/** Reads JSON bodies. Refuses other media types, and requests whose token ended while the body arrived. */
+/** The same, and refuses requests whose token ended while the body arrived. */
 export function readBodies(tokens: ApiTokens): RequestHandler[] {
   return [
-    readJson,
+    ...readJson,
     (request, response, next) => {
-      if (hasBody(request)) {
-        if (request.body === undefined) {
-          throw new SuzumioError('invalid-request', 'The body has to be JSON: send Content-Type: application/json.');
-        }
-        requireStillGood(tokens, response);
-      }
+      if (hasBody(request)) requireStillGood(tokens, response);
       next();
     },
   ];

@@ -23,7 +23,7 @@ export type AnyRun = (call: Call<Operation>) => unknown;
 export function addRoute(app: Express, context: ApiContext, operation: Operation, run: AnyRun): void {
   const usual = Math.min(...Object.keys(operation.answers).map(Number));
   // Those that need no token come before what reads the bodies of all others.
-  const before = isOpen(operation) && operation.body !== undefined ? [readJson] : [];
+  const before = isOpen(operation) && operation.body !== undefined ? readJson : [];
   app[operation.method](operation.path, ...before, async (request, response) => {
     if (operation.wholeCell) requireWholeCell(identityOf(response));
     refuseForgedMail(operation, request.body);

@@ -2,7 +2,12 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentListAnswer } from '@suzumio/contract/operations/agents';
-import { createProjectAnswer, projectDetailAnswer, projectListAnswer } from '@suzumio/contract/operations/projects';
+import {
+  createProjectAnswer,
+  projectDetailAnswer,
+  projectListAnswer,
+  projectSource,
+} from '@suzumio/contract/operations/projects';
 import { projectConfig } from '@suzumio/contract/model/project-config';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';
@@ -28,6 +33,7 @@ describe('making a project', () => {
     expect(message).toBeNull();
     expect(api.wakes).not.toContain('plain');
 
+    expect((await api.get('/api/projects/plain/config/source')).json).toEqual({ version: 1, file: named('plain') });
     const config = projectConfig.parse((await api.get('/api/projects/plain/config/resolved')).json);
     expect(config).toMatchObject({ rendered: 1, name: 'plain', backend: { image: 'suzumio-runner:dev' } });
     const detail = projectDetailAnswer.parse((await api.get('/api/projects/plain')).json);
@@ -54,8 +60,11 @@ backend:
 agents:
   ada: { role: thinker, prompt: Think., env: { DB_DSN: squirrel-18 } }
 `);
+    const source = projectSource.parse((await api.get('/api/projects/keys/config/source')).json);
+    expect(source).toMatchObject({ version: 1, file: expect.stringContaining('headers: { X-Team: (hidden) }') });
+    expect(source.file).toContain('env: { DB_DSN: (hidden) }');
     const { text, json } = await api.get('/api/projects/keys/config/resolved');
-    expect(text).not.toContain('squirrel');
+    expect(text + String(source.file)).not.toContain('squirrel');
     const { backend, agents } = projectConfig.parse(json);
     expect(backend.runner.models?.providers['one']?.headers).toEqual({ 'X-Team': '(hidden)' });
     expect(agents['ada']?.env).toEqual({ DB_DSN: '(hidden)' });

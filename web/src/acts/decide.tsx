@@ -8,7 +8,7 @@ import { Mark } from '../parts/mark.js';
 import { nameOf } from '../parts/states.js';
 import { useProject } from '../use-project.js';
 import { useDraft } from './draft.js';
-import { Key, useKeys } from './keys.js';
+import { heardByItself, Key, useKeys } from './keys.js';
 import { postpone, Progress, useLater } from './later.js';
 import { useMay } from './use-act.js';
 
@@ -79,8 +79,8 @@ function Decision({ project, agents, version }: { project: Project; agents: read
     requestAnimationFrame(() => field.current?.focus());
   };
   useKeys({
-    a: canApprove && !isBusy ? approve : undefined,
-    c: canChange && !isBusy ? open : undefined,
+    approve: canApprove && !isBusy ? approve : undefined,
+    changes: canChange && !isBusy ? open : undefined,
   });
 
   const act = `act-${useId()}`;
@@ -104,12 +104,12 @@ function Decision({ project, agents, version }: { project: Project; agents: read
             <div className="decide-acts">
               {canApprove && !hasForm ? (
                 <button type="button" className="button button-filled" onClick={approve} aria-describedby={act}>
-                  Approve <Key name="A" />
+                  Approve <Key name="approve" />
                 </button>
               ) : null}
               {canChange && !hasForm ? (
                 <button type="button" className="button" onClick={open}>
-                  Request changes <Key name="C" />
+                  Request changes <Key name="changes" />
                 </button>
               ) : null}
               {canApprove && !hasForm ? (
@@ -178,6 +178,7 @@ function ChangesForm({ project, agents, version, field, send, close }: FormProps
   const chosen = [draft.recipient, submitter].find((id) => agents.some((agent) => agent.id === id)) ?? first?.id ?? '';
   const named = agents.find(({ id }) => id === chosen);
   const says = `changes-${useId()}`;
+  useKeys({ send: send && heardByItself });
   const submit = send !== undefined && /\S/.test(draft.body) ? () => send(chosen, draft.body) : undefined;
   return (
     <form

@@ -67,7 +67,7 @@ export function useLater(about: string): Postponed | undefined {
 /** What is under way about things of other pages, with a button and the key Z that take it back. */
 export function LaterBar() {
   const { all, said, inPlace } = useSyncExternalStore(listen, () => now);
-  useKeys({ z: all.some(({ state }) => state === 'waiting') ? () => takeBack() : undefined });
+  useKeys({ takeBack: all.some(({ state }) => state === 'waiting') ? () => takeBack() : undefined });
   const elsewhere = all.filter(({ about }) => !inPlace.has(about));
   return (
     <>
@@ -120,7 +120,7 @@ export function Progress({ later: { about, state, doing, done, error } }: { late
       </p>
       {state === 'waiting' ? (
         <button type="button" className="button later-back" onClick={() => takeBack(about)}>
-          Take back <Key name="Z" />
+          Take back <Key name="takeBack" />
         </button>
       ) : null}
     </>

@@ -1,6 +1,7 @@
 import type { Client, InboxItem } from '@suzumio/sdk/client';
 import { useId } from 'react';
 import { api, keys, wordsOf } from '../api.js';
+import type { KeyName } from './key-table.js';
 import { Key, useKeys } from './keys.js';
 import { type ActOptions, useAct, useMay } from './use-act.js';
 
@@ -22,7 +23,7 @@ export default function Settle({ item }: { item: Item }) {
   const settle = () => {
     if (isAllowed && !isDone) act.mutate({ operation: way.operation, params: request.params });
   };
-  useKeys(isAllowed && way.key !== undefined ? { [way.key.toLowerCase()]: settle } : {});
+  useKeys(isAllowed && way.key !== undefined ? { [way.key]: settle } : {});
   if (!isAllowed) return null;
   return (
     <div className="decide">
@@ -56,7 +57,7 @@ interface Way {
   verb: string;
   /** What it will do. */
   says: string;
-  key?: string;
+  key?: KeyName;
 }
 
 /** Nothing where a person has to say more, or where no request settles it. */
@@ -66,11 +67,11 @@ function wayOf(item: Item): Way | undefined {
     const { agent, turnNumber } = item;
     if (operation === 'retryAgent') {
       const says = `Turn ${turnNumber} of ${agent} goes on from where it stood.`;
-      return { operation, verb: 'Retry', says, key: 'R' };
+      return { operation, verb: 'Retry', says, key: 'retry' };
     }
     if (operation === 'resetAgent') {
       const says = `Turn ${turnNumber} is given up, and a new turn of ${agent} reads its mail.`;
-      return { operation, verb: 'Begin again', says, key: 'R' };
+      return { operation, verb: 'Begin again', says, key: 'retry' };
     }
     return undefined;
   }

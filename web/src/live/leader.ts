@@ -18,11 +18,13 @@ export interface Following {
  *
  * @param read reads the stream until the signal ends it, and passes on what is told
  * @param hear what is told, here or in another tab
+ * @param lead is called when this tab begins to read
  */
 export function follow(
   name: string,
   read: (tell: (told: Told) => void, signal: AbortSignal) => Promise<void>,
   hear: (told: Told) => void,
+  lead: () => void,
 ): Following {
   const end = new AbortController();
   const channel = new BroadcastChannel(name);
@@ -38,12 +40,13 @@ export function follow(
     else if (leads) channel.postMessage({ kind: 'state', live } satisfies Told);
   };
   channel.postMessage({ kind: 'hello' } satisfies Told);
-  const lead = async () => {
+  const begin = async () => {
     if (end.signal.aborted) return;
     leads = true;
+    lead();
     await read(tell, end.signal);
   };
-  const leading = 'locks' in navigator ? navigator.locks.request(name, { signal: end.signal }, lead) : lead();
+  const leading = 'locks' in navigator ? navigator.locks.request(name, { signal: end.signal }, begin) : begin();
   // Aborted while it waits for the lock: another tab reads.
   leading.catch((error: unknown) => {
     if (!end.signal.aborted) throw error;

@@ -8,11 +8,16 @@ import { refresh } from './refresh.js';
 /** Whether what is shown is kept up to date, and since when it is not. */
 export type Live = { state: 'live' } | { state: 'lost'; since: number };
 
-/** Keeps everything that was read up to date: what events are about is read again. */
-export function useLive(): Live {
+/**
+ * Keeps everything that was read up to date: what events are about is read again.
+ *
+ * @returns whether it does, and whether this tab reads the events for the others of its browser
+ */
+export function useLive(): { live: Live; leads: boolean } {
   const { name: holder, project, session } = useWho();
   const id = session?.id ?? holder;
   const [live, setLive] = useState<Live>({ state: 'live' });
+  const [leads, setLeads] = useState(false);
   useEffect(() => {
     const hear = (told: Told) => {
       if (told.kind === 'hello') return;
@@ -27,9 +32,18 @@ export function useLive(): Live {
     };
     // Another one's session has another stream.
     const name = `suzumio${publicPath} ${id}`;
-    return follow(name, (tell, signal) => read(project, tell, signal), hear).stop;
+    const { stop } = follow(
+      name,
+      (tell, signal) => read(project, tell, signal),
+      hear,
+      () => setLeads(true),
+    );
+    return () => {
+      stop();
+      setLeads(false);
+    };
   }, [id, project]);
-  return live;
+  return { live, leads };
 }
 
 /** Reads the stream of all projects, or of the one that the session is for. */

@@ -1,6 +1,6 @@
 import type { Project } from '@suzumio/sdk/client';
-import { useEffect } from 'react';
 import { useLocation, Link } from 'wouter';
+import { useListKeys } from '../acts/keys.js';
 import { useMayMake } from '../acts/use-may-make.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
@@ -10,14 +10,14 @@ import { stateOfProject } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
 import { useFailed } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
+import { useTitle } from '../title.js';
 
 /** Every project, a row each. */
 export function Projects() {
   const projects = useProjects();
   const mayMake = useMayMake();
-  useEffect(() => {
-    document.title = 'Projects · Suzumio';
-  }, []);
+  useListKeys({ rows: '.projects-table th a' });
+  useTitle('Projects');
   return (
     <>
       <header className="head">

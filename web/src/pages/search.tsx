@@ -1,17 +1,18 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import type { FoundItem } from '@suzumio/sdk/client';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useListKeys } from '../acts/keys.js';
 import { api } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 import { Failure } from '../parts/failure.js';
 import { FoundText } from '../parts/found.js';
 import { Icon } from '../parts/icon.js';
-import { Mark, type MarkKind } from '../parts/mark.js';
+import { placeOf, wordsFor } from '../parts/found-item.js';
+import { Mark } from '../parts/mark.js';
 import { visible } from '../parts/visible.js';
-import { stateOfAttempt } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
-import { agentPath, filePath, mailPath, turnPath } from '../parts/places.js';
+import { useTitle } from '../title.js';
 
 /** How long somebody has to rest before what they have written is looked for. */
 const restMs = 250;
@@ -31,9 +32,8 @@ export function Search() {
   const asked = search.get('q') ?? '';
   const [text, setText] = useState(asked);
   const field = useRef<HTMLInputElement>(null);
-  useEffect(() => {
-    document.title = asked === '' ? 'Search · Suzumio' : `${visible(asked)} · Search · Suzumio`;
-  }, [asked]);
+  useTitle(asked === '' ? 'Search' : `${visible(asked)} · Search`);
+  useListKeys({ rows: '.found-row', filter: '.search-field input' });
   useEffect(() => field.current?.focus(), []);
   // The address may change by itself, as by going back.
   useEffect(() => setText((before) => (before.trim() === asked ? before : asked)), [asked]);
@@ -153,21 +153,6 @@ function shellWord(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-function placeOf(item: FoundItem): string {
-  switch (item.kind) {
-    case 'project':
-      return `/p/${item.project}`;
-    case 'agent':
-      return agentPath(item.project, item.agent);
-    case 'turn':
-      return turnPath(item.project, item.agent, item.turnNumber);
-    case 'file':
-      return filePath(item.project, item.artifact);
-    case 'mail':
-      return mailPath(item.project, item.seq);
-  }
-}
-
 function Row({ item }: { item: FoundItem }) {
   const { mark, title, where } = wordsFor(item);
   return (
@@ -197,28 +182,4 @@ function Row({ item }: { item: FoundItem }) {
       </span>
     </Link>
   );
-}
-
-function wordsFor(item: FoundItem): { mark?: MarkKind; title: string; where: ReactNode } {
-  switch (item.kind) {
-    case 'project':
-      return { title: item.project, where: item.status };
-    case 'agent': {
-      const name = item.displayName ?? item.agent;
-      return { title: `${name}, ${item.role}`, where: item.project };
-    }
-    case 'turn': {
-      const { mark, word } =
-        item.status === 'queued' ? ({ mark: 'queued', word: 'waits' } as const) : stateOfAttempt(item.status);
-      return { mark, title: `${item.agent}, turn ${item.turnNumber}: ${word}`, where: item.project };
-    }
-    case 'file':
-      return { title: item.name, where: `${item.project}, by ${item.creator}` };
-    case 'mail':
-      return {
-        mark: 'message',
-        title: `${item.sender} to ${item.to === 'user' ? 'you' : item.to}`,
-        where: item.project,
-      };
-  }
 }

@@ -79,3 +79,8 @@ export function addressed(
 ): string {
   return channel ?? called(recipient ?? '', agents);
 }
+
+/** Where an item of the inbox is shown. */
+export function itemPath(id: string): string {
+  return `/inbox/${encodeURIComponent(id)}`;
+}

@@ -2,7 +2,7 @@
 export const hidden = '(hidden)';
 
 /** A line of YAML: its indentation and name, and its value. */
-interface YamlLine {
+export interface YamlLine {
   lead: string;
   text: string;
 }

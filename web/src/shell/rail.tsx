@@ -3,6 +3,7 @@ import type { ReactElement } from 'react';
 import { Link, useLocation } from 'wouter';
 import { publicPath } from '../api.js';
 import type { Live } from '../live/use-live.js';
+import { Key } from '../acts/keys.js';
 import { useFailed, useInboxCounts } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
 import { useFleet } from '../use-fleet.js';
@@ -34,7 +35,10 @@ export function Rail({ live }: { live: Live }) {
           Projects <span className="rail-count">{projects.data?.length ?? ''}</span>
         </Place>
         <Place href="/search" icon="search" also={/^\/search/}>
-          Search <kbd className="rail-key">Ctrl K</kbd>
+          Search{' '}
+          <span className="rail-key">
+            <Key name="palette" />
+          </span>
         </Place>
         <Place href="/system" icon="server" also={/^\/system/}>
           System

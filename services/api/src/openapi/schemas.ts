@@ -84,6 +84,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Problem: problem,
   Project: views.projectView,
   ProjectList: projects.projectListAnswer,
+  ProjectSource: projects.projectSource,
   ProjectAnswer: projects.projectAnswer,
   ProjectDetail: projects.projectDetailAnswer,
   CreatedProject: projects.createProjectAnswer,

@@ -1,7 +1,8 @@
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { projects } from '@suzumio/contract/operations/projects';
 import { parse } from '@suzumio/runtime/http/validate';
-import { withoutSecretValues } from '@suzumio/core/config/agent-env';
+import { withoutSecretTexts, withoutSecretValues } from '@suzumio/core/config/agent-env';
+import { readSource } from '@suzumio/store/cell/create-project';
 import { labelProject } from '@suzumio/store/projects/label-project';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
@@ -65,6 +66,12 @@ export const projectRuns: Runs<typeof projects> = {
   },
 
   getResolvedConfig: (call) => call.withProject(({ config }) => withoutSecretValues(config)),
+
+  getProjectSource: (call) =>
+    call.withProject(async () => {
+      const source = await readSource(call.context.cell.directory, call.params.project);
+      return { version: 1, file: source === null ? null : withoutSecretTexts(source) };
+    }),
 
   startProject: (call) =>
     transition(call, 'running', (tx) => {

@@ -130,6 +130,12 @@ export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
 
 export const requestChangesAnswer = projectAnswer.extend({ message: postedMessage });
 
+export const projectSource = z.object({
+  version: z.int().describe('Counted from 1: the file that the project was made from.'),
+  file: z.string().nullable().describe('Its text; null where it is not there any more.'),
+});
+export type ProjectSource = z.infer<typeof projectSource>;
+
 /** What a project's own database says; a scheduler is told to look at it. */
 export const tickAnswer = z.object({ id: projectId, status: z.enum(projectStatuses) });
 
@@ -197,6 +203,15 @@ export const projects = resource('Projects', {
     description: 'Values of variables and of headers are `(hidden)`: keys may stand in them.',
     query: noQuery,
     answers: { 200: { description: 'The resolved project file.', content: json(projectConfig) } },
+  },
+  getProjectSource: {
+    method: 'get',
+    path: '/api/projects/:project/config/source',
+    summary: 'The project file as it was given, with its comments.',
+    description:
+      'A project keeps the file that it was made from. Values of variables and of headers are `(hidden)`, as in what was resolved; comments are as they were written. Files that it imported are not in it.',
+    query: noQuery,
+    answers: { 200: { description: 'The file.', content: json(projectSource) } },
   },
   startProject: {
     method: 'post',

@@ -81,14 +81,31 @@ export function isEnvValue(path: ConfigPath): boolean {
   return ofAgent || ofToolpack;
 }
 
+/** Whether a field is the value of a header, of a model provider or of a server of tools. */
+function isHeaderValue(path: ConfigPath): boolean {
+  const field = path.filter((segment) => typeof segment === 'string' && segment !== 'extends');
+  const ofProvider = field.length === 7 && field.slice(0, 4).join('.') === 'backend.runner.models.providers';
+  const ofToolpack = field.length === 5 && field.slice(0, 3).join('.') === 'tools.toolpacks.mcp';
+  return field.at(-2) === 'headers' && (ofProvider || ofToolpack);
+}
+
 /** A file's text without those values; references to other variables (`${NAME}`) stay. */
 export function withoutEnvTexts(source: string): string {
+  return withoutTexts(source, isEnvValue);
+}
+
+/** A stored file's text as it is shown: also without the values that {@link withoutSecretValues} hides. */
+export function withoutSecretTexts(source: string): string {
+  return withoutTexts(source, (path) => isEnvValue(path) || isHeaderValue(path));
+}
+
+function withoutTexts(source: string, isSecret: (path: ConfigPath) => boolean): string {
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
   /** By offset: a value shared through an anchor appears several times in the tree. */
   const hidden = new Map<number, string>();
   mapScalars(readYaml(source, '', new ProblemList(), fullBudget()), (scalar, path) => {
     const { place, source: written, value } = scalar;
-    if (written !== '' && isEnvValue(path) && !isReference(value)) {
+    if (written !== '' && isSecret(path) && !isReference(value)) {
       hidden.set((lineStarts[place.line - 1] ?? 0) + place.column - 1, written);
     }
     return scalar;

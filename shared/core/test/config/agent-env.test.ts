@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { withoutEnvTexts, withoutEnvValues } from '@suzumio/core/config/agent-env';
+import { withoutEnvTexts, withoutEnvValues, withoutSecretTexts } from '@suzumio/core/config/agent-env';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 
 const file = (agents: string) => `name: demo\ntask: t\nbackend: { runner: { mode: mock } }\nagents:\n${agents}`;
@@ -71,4 +71,20 @@ test('a config is the same but for those values', () => {
     ...config,
     agents: { a: { ...config.agents['a'], env: { TOKEN: '(hidden)' } } },
   });
+});
+
+test('where it is shown, the values of headers are hidden, too, and nothing else that is named so', () => {
+  const source = (key: string, bearer: string) => `name: demo
+task: t
+tools: { toolpacks: [{ mcp: { url: "https://tools.example", headers: { X-Key: ${key} } } }] }
+backend:
+  runner:
+    mode: ai
+    models:
+      providers: { p: { type: openai-compatible, headers: { Authorization: ${bearer}, X-Team: "\${TEAM}" } } }
+agents:
+  headers: { role: r, prompt: p, env: { TOKEN: (hidden) } }
+`;
+  expect(withoutSecretTexts(source('k-hunter2', '"Bearer hunter2"'))).toBe(source('(hidden)', '"(hidden)"'));
+  expect(withoutEnvTexts(source('k-hunter2', '"Bearer hunter2"'))).toBe(source('k-hunter2', '"Bearer hunter2"'));
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, renameSync } from 'node:fs';
-import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { agentVariables, hiddenValue, withoutEnvTexts, withoutEnvValues } from '@suzumio/core/config/agent-env';
 import { workspaceLimitsOf } from '@suzumio/core/config/sandbox-of';
@@ -22,6 +22,8 @@ import type { Tx } from '../sqlite/tx.js';
 import type { CatalogTx } from '../sqlite/catalog-database.js';
 import { initializeProject } from '../projects/initialize-project.js';
 import { snapshotDirectory } from '../content/workspace-seed.js';
+
+const sourceFileName = 'source.yaml';
 
 /** Everything that a project is made from. */
 export interface NewProject {
@@ -85,6 +87,16 @@ export async function createProject(
   }
 }
 
+/** The file that a project was made from, without the values of its agents' variables; null where it is not there. */
+export async function readSource(directory: DataDirectory, project: string): Promise<string | null> {
+  try {
+    return await readFile(join(directory.projectDir(project), sourceFileName), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 /** Removes what a crash during {@link createProject} left, but nothing that another process is creating. */
 export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: number): Promise<void> {
   for (const entry of await readdir(directory.projectsDir)) {
@@ -97,7 +109,7 @@ export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: 
 
 async function build(building: string, context: StoreContext, project: NewProject, epoch: number): Promise<NewEntry> {
   const snapshots = await seedWorkspaces(new ContentStore(building), project);
-  await writeDurably(join(building, 'source.yaml'), withoutEnvTexts(project.source));
+  await writeDurably(join(building, sourceFileName), withoutEnvTexts(project.source));
   await writeDurably(join(building, 'resolved.yaml'), renderConfig(withoutEnvValues(project.config)));
   if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
   const entry = await writeDatabase(building, context, project, { epoch, snapshots });

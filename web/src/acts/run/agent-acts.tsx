@@ -33,11 +33,11 @@ export default function AgentActs({ project, agent }: Props) {
       : run.ask(asked('resumeAgent', { project, agent: id }), `${name} goes on.`, () => showPause(project, id, null));
   const retry = () =>
     run.ask(asked('retryAgent', { project, agent: id }), `Turn ${String(failure?.turnNumber)} is queued again.`);
-  useKeys({ p: mayPause ? turnPause : undefined, r: mayRetry ? retry : undefined });
+  useKeys({ pause: mayPause ? turnPause : undefined, retry: mayRetry ? retry : undefined });
   if (!mayPause && !may('changeBudget')) return null;
   return (
     <Bar label={`Run ${name}`} run={run} className="agent-acts">
-      {mayRetry ? <ActButton does="Retry" will={words.retryAgent.will} hotkey="r" run={run} onAct={retry} /> : null}
+      {mayRetry ? <ActButton does="Retry" will={words.retryAgent.will} hotkey="retry" run={run} onAct={retry} /> : null}
       {agentAllows('start', agent) && may('startAgent') ? (
         <ActButton
           does="Start"
@@ -54,7 +54,7 @@ export default function AgentActs({ project, agent }: Props) {
               ? 'It starts no turn; what runs goes to its end, and mail waits.'
               : 'It starts turns again, with a fresh allowance for the hour.'
           }
-          hotkey="p"
+          hotkey="pause"
           run={run}
           onAct={turnPause}
         />

@@ -1,5 +1,8 @@
 import { type ReactNode, useId, useRef } from 'react';
 import { wordsOf } from '../../api.js';
+import { type KeyName, keyTable } from '../key-table.js';
+import { Key } from '../keys.js';
+import { AboutContext, useOnPage } from '../on-page.js';
 import { useKeptFocus } from './kept-focus.js';
 import type { Run } from './use-run.js';
 
@@ -19,7 +22,7 @@ export function Bar({
   const kept = useKeptFocus(place);
   return (
     <div className={`bar ${className}`} role="group" aria-label={label} tabIndex={-1} ref={place} {...kept}>
-      {children}
+      <AboutContext value={label}>{children}</AboutContext>
       <Outcome run={run} />
     </div>
   );
@@ -60,11 +63,13 @@ export function ActButton({
   /** Whether what it will do is to be read already, for all rows of a list. */
   isToldAbove?: boolean;
   isFilled?: boolean;
-  hotkey?: string | undefined;
+  hotkey?: KeyName | undefined;
   run: Run;
   onAct: () => void;
 }) {
   const id = useId();
+  // Rows of a list all have the same: what each is about stands in its row alone.
+  useOnPage(isToldAbove ? undefined : { does, will, hotkey, act: onAct });
   return (
     <span className="act">
       <button
@@ -72,11 +77,11 @@ export function ActButton({
         className={isFilled ? 'button button-filled' : 'button'}
         aria-describedby={will === undefined ? undefined : id}
         aria-disabled={run.isPending || undefined}
-        aria-keyshortcuts={hotkey}
+        aria-keyshortcuts={hotkey && keyTable[hotkey].press}
         onClick={onAct}
       >
         {does}
-        {hotkey === undefined ? null : <kbd aria-hidden>{hotkey.toUpperCase()}</kbd>}
+        {hotkey === undefined ? null : <Key name={hotkey} />}
       </button>
       {will === undefined ? null : (
         <span className={isToldAbove ? 'visually-hidden' : 'act-will'} id={id}>

@@ -11,10 +11,12 @@ import { useKeptFocus } from './kept-focus.js';
  */
 export function Dialog({
   title,
+  className = '',
   onClosed = closeDialog,
   children,
 }: {
   title: ReactNode;
+  className?: string;
   onClosed?: () => void;
   children: (close: () => void) => ReactNode;
 }) {
@@ -24,7 +26,7 @@ export function Dialog({
   const isOut = useIsOut(place);
   return (
     <dialog
-      className="dialog"
+      className={`dialog ${className}`}
       aria-labelledby={id}
       ref={place}
       {...kept}

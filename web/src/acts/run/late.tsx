@@ -4,7 +4,7 @@ import { type ComponentType, useEffect, useState } from 'react';
 const againMs = 3_000;
 
 /** A part that is loaded when it is shown for the first time, and leaves its place empty until then. */
-function late<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
+export function late<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
   let loaded: ComponentType<Props> | undefined;
   return function Late(props: Props) {
     const [Part, setPart] = useState(() => loaded);
@@ -40,3 +40,4 @@ export const FileActs = late(() => import('./file-acts.js'));
 export const BudgetActs = late(() => import('./budget-acts.js'));
 export const NextAct = late(() => import('./next-act.js'));
 export const SystemActs = late(() => import('./system-acts.js'));
+export const KeysHelp = late(() => import('../keys-help.js'));

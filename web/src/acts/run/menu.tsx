@@ -1,4 +1,5 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { useOnPage } from '../on-page.js';
 
 /** What is rare, behind a button. It closes with Escape, and when something is chosen or looked at elsewhere. */
 export function Menu({ name, children }: { name: string; children: ReactNode }) {
@@ -46,6 +47,7 @@ export function Menu({ name, children }: { name: string; children: ReactNode }) 
 /** One act of a menu, and what it will do. */
 export function MenuItem({ does, will, onAct }: { does: string; will: string; onAct: () => void }) {
   const id = useId();
+  useOnPage({ does, will, hotkey: undefined, act: onAct });
   return (
     <li className="menu-choice">
       <button type="button" className="menu-item" aria-describedby={id} onClick={onAct}>

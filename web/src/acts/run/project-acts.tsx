@@ -31,7 +31,7 @@ export default function ProjectActs({ detail: { project, agents } }: { detail: P
       : run.ask(asked('pauseProject', { project: id }), `${id} is paused.`, () => showPause(id, who.name));
   // On the page of an agent the key is the agent's.
   const hasKey = !place.startsWith(`/p/${id}/agents/`);
-  useKeys({ p: mayPause && hasKey ? turnPause : undefined });
+  useKeys({ pause: mayPause && hasKey ? turnPause : undefined });
   const atWork = agents.filter(({ activeTurn }) => activeTurn !== null).length;
   const stop = (now: boolean) => run.ask(asked('stopProject', { project: id, body: { now } }), `${id} is stopped.`);
   return (
@@ -53,7 +53,7 @@ export default function ProjectActs({ detail: { project, agents } }: { detail: P
         <ActButton
           does={isPaused ? 'Resume' : 'Pause'}
           will={isPaused ? 'Its agents start turns again.' : 'Paused, no turn begins; what runs goes to its end.'}
-          hotkey={hasKey ? 'p' : undefined}
+          hotkey={hasKey ? 'pause' : undefined}
           run={run}
           onAct={turnPause}
         />

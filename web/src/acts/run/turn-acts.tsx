@@ -16,11 +16,11 @@ export function TurnActs({ project, turn, agent }: { project: string; turn: Turn
   const mayCancel = ['queued', 'running'].includes(turn.status) && may('cancelTurn');
   const number = String(turn.number);
   const retry = () => run.ask(asked('retryAgent', { project, agent: turn.agent }), `Turn ${number} is queued again.`);
-  useKeys({ r: mayRetry ? retry : undefined });
+  useKeys({ retry: mayRetry ? retry : undefined });
   return (
     <Bar label={`Run turn ${number}`} run={run} className="turn-acts">
       {mayRetry ? (
-        <ActButton does="Retry" will={words.retryAgent.will} isFilled hotkey="r" run={run} onAct={retry} />
+        <ActButton does="Retry" will={words.retryAgent.will} isFilled hotkey="retry" run={run} onAct={retry} />
       ) : null}
       {mayCancel ? (
         <ActButton

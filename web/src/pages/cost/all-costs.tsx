@@ -1,18 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { count, dollars } from '../../parts/numbers.js';
 import { DaysOfUsage } from './days-of-usage.js';
+import { useTitle } from '../../title.js';
 
 const everyMs = 60_000;
 
 /** What the models of all projects have cost that the person may see. */
 export function AllCosts() {
-  useEffect(() => {
-    document.title = 'Cost · Suzumio';
-  }, []);
+  useTitle('Cost');
   const usage = useQuery({
     queryKey: ['usage', 'project'],
     queryFn: () => api.getUsage(),

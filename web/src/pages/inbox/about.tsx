@@ -12,7 +12,7 @@ import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
 import { useReport } from '../project/use-report.js';
-import { itemPath } from './list.js';
+import { itemPath } from '../../parts/places.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
 
 const Decide = lazy(() => import('../../acts/decide.js'));
@@ -92,7 +92,7 @@ export function Notice({ settled, onward }: { settled: Settled; onward: RefObjec
 function Acts({ item, isSettled }: { item: InboxItem; isSettled: boolean }) {
   const open = (
     <Link href={placeOf(item)} className="button">
-      {opens[item.kind]} <Key name="O" />
+      {opens[item.kind]} <Key name="look" />
     </Link>
   );
   if (item.kind === 'report') {

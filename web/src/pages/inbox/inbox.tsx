@@ -1,4 +1,3 @@
-import { useEffect } from 'react';
 import { Link, useParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { useInbox, useInboxCounts } from '../../use-inbox.js';
@@ -6,7 +5,9 @@ import { About, Notice } from './about.js';
 import { Decided } from './decided.js';
 import { Waiting } from './list.js';
 import { KeysLine, useInboxKeys } from './keys-line.js';
+import { NoticesLine } from './notices-line.js';
 import { useShown } from './use-shown.js';
+import { useTitle } from '../../title.js';
 
 /** What waits for the person, and what one item is about. */
 export function Inbox() {
@@ -16,9 +17,7 @@ export function Inbox() {
   const waiting = useInboxCounts().data?.waiting ?? 0;
   const { item, settled, order, list, onward } = useShown(inbox.data?.items, chosen);
   useInboxKeys({ order, item, chosen, list, next: settled?.next });
-  useEffect(() => {
-    document.title = waiting > 0 ? `(${waiting}) Inbox · Suzumio` : 'Inbox · Suzumio';
-  }, [waiting]);
+  useTitle('Inbox');
   return (
     <div className={chosen === undefined ? 'inbox' : 'inbox inbox-open'}>
       <header className="head">
@@ -36,6 +35,7 @@ export function Inbox() {
           {inbox.data ? <Waiting inbox={inbox.data} chosen={chosen} /> : null}
           <Decided />
           <KeysLine />
+          <NoticesLine />
         </section>
         <section className="inbox-item" aria-label="What it is about" tabIndex={-1}>
           {item ? (

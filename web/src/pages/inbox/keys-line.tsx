@@ -1,9 +1,11 @@
 import type { InboxItem } from '@suzumio/sdk/client';
 import { type RefObject, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
-import { useKeys, useKeysSwitch } from '../../acts/keys.js';
-import { itemPath } from './list.js';
-import { placeOf } from './words.js';
+import { useKeysHelp } from '../../acts/everywhere.js';
+import { isEverywhere, keyTable } from '../../acts/key-table.js';
+import { Key, useHeld, useKeys, useKeysSwitch } from '../../acts/keys.js';
+import { itemPath } from '../../parts/places.js';
+import { placeOf, whyOf } from './words.js';
 
 interface Where {
   /** The items as they stand below each other. */
@@ -25,11 +27,13 @@ export function useInboxKeys({ order, item, chosen, list, next }: Where): void {
     moved.current = true;
     navigate(itemPath(to.id), { replace: chosen !== undefined });
   };
+  const why = item && whyOf(item);
   const nextAt = order.findIndex(({ id }) => id === next);
   useKeys({
-    j: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at + 1]),
-    k: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at - 1]),
-    o: item && (() => navigate(placeOf(item))),
+    down: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at + 1]),
+    up: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at - 1]),
+    look: item && (() => navigate(placeOf(item))),
+    why: why === undefined ? undefined : () => navigate(why),
   });
   useEffect(() => {
     if (!moved.current) return;
@@ -42,19 +46,27 @@ export function useInboxKeys({ order, item, chosen, list, next }: Where): void {
   }, [chosen, list]);
 }
 
-/** The keys of this page, and what turns them off. */
+/** The keys of this page, all of them, and what turns them off. */
 export function KeysLine() {
   const [areOn, turn] = useKeysSwitch();
+  const help = useKeysHelp();
+  const here = useHeld().filter((name) => !isEverywhere(name) && name !== 'enter');
   return (
     <p className="keys-line">
       {areOn ? (
         <>
-          <kbd>J</kbd> <kbd>K</kbd> move, <kbd>O</kbd> open, <kbd>A</kbd> approve, <kbd>C</kbd> request changes,{' '}
-          <kbd>R</kbd> retry, <kbd>Z</kbd> take back{' '}
+          {here.map((name) => (
+            <span key={name} className="keys-one">
+              <Key name={name} /> {keyTable[name].does.toLowerCase()}
+            </span>
+          ))}
         </>
       ) : (
         'Keys of single letters are off. '
       )}
+      <button type="button" className="button" onClick={help}>
+        All keys <Key name="help" />
+      </button>{' '}
       <button type="button" className="button" onClick={() => turn(!areOn)}>
         {areOn ? 'Turn keys off' : 'Turn keys on'}
       </button>

@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { Mark } from '../../parts/mark.js';
 import { count } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
+import { itemPath } from '../../parts/places.js';
 import { marks, wordsFor } from './words.js';
 
 type Answer = Awaited<ReturnType<Client['getInbox']>>;
@@ -90,8 +91,4 @@ function Row({ item, isChosen }: { item: InboxItem; isChosen: boolean }) {
       <span className="inbox-age">{'at' in item ? <Ago at={item.at} /> : null}</span>
     </Link>
   );
-}
-
-export function itemPath(id: string): string {
-  return `/inbox/${encodeURIComponent(id)}`;
 }

@@ -55,6 +55,12 @@ export function placeOf(item: InboxItem): string {
   }
 }
 
+/** Where it stands why an agent, or a project, gets no turn. */
+export function whyOf(item: InboxItem): string | undefined {
+  if (item.project === null || item.kind === 'report' || item.kind === 'message') return undefined;
+  return item.agent === null ? `/p/${item.project}/agents` : agentPath(item.project, item.agent);
+}
+
 export const decidedMarks: Readonly<Record<Decision['kind'], MarkKind>> = {
   approved: 'done',
   'changes-requested': 'report',

@@ -12,6 +12,7 @@ import { count, dollars, some } from '../../parts/numbers.js';
 import type { EditorHandle, Marked } from './editor.js';
 import { Gallery } from './gallery.js';
 import { type Given, givenFile, givenText, mostBytes } from './given.js';
+import { useTitle } from '../../title.js';
 
 const Editor = lazy(() => import('./editor.js'));
 
@@ -23,9 +24,7 @@ const none: readonly Marked[] = [];
 /** A new project: its file, what it would be, and its first mail. */
 export default function Make() {
   const mayMake = useMayMake();
-  useEffect(() => {
-    document.title = 'New project · Suzumio';
-  }, []);
+  useTitle('New project');
   return (
     <>
       <header className="head">

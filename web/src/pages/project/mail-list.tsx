@@ -1,5 +1,6 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
 import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
 import { useKeys } from '../../acts/keys.js';
 import { useMay } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
@@ -21,13 +22,24 @@ type View = (typeof views)[number][0];
 export function Mail({ detail }: { detail: ProjectDetail }) {
   const { project, agents } = detail;
   const mail = useMail(project.id);
-  const [view, setView] = useState<View>('all');
+  const [search, setSearch] = useSearchParams();
+  const view = views.find(([name]) => name === search.get('mail'))?.[0] ?? 'all';
+  const setView = (name: View) =>
+    setSearch(
+      (before) => {
+        const next = new URLSearchParams(before);
+        if (name === 'all') next.delete('mail');
+        else next.set('mail', name);
+        return next;
+      },
+      { replace: true },
+    );
   const going = notShown(useGoing(), { project: project.id }, mail.data ?? []);
   const [answers, setAnswers] = useState<Message>();
   const field = useRef<HTMLTextAreaElement>(null);
   const may = useMay();
   const mayWrite = may('sendMessage') && agents.length > 0;
-  useKeys({ m: mayWrite ? () => field.current?.focus() : undefined });
+  useKeys({ write: mayWrite ? () => field.current?.focus() : undefined });
   const answer = (message: Message | undefined) => {
     setAnswers(message);
     field.current?.focus();

@@ -1,6 +1,7 @@
 import { SuzumioError, type ProjectDetail } from '@suzumio/sdk/client';
-import { lazy, type ReactNode, Suspense, useEffect } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Link, Route, Switch, useLocation, useParams } from 'wouter';
+import { Key, useKeys } from '../../acts/keys.js';
 import { ProjectActs } from '../../acts/run/late.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
@@ -8,6 +9,7 @@ import { visible } from '../../parts/visible.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import { nameOf, stateOfProject } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
+import { itemPath } from '../../parts/places.js';
 import { Missing } from '../missing.js';
 import { useWaiting } from '../../use-inbox.js';
 import { AgentPage } from './agents/agent.js';
@@ -23,6 +25,7 @@ import { Setup } from './setup.js';
 import { Tasks } from './tasks.js';
 import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from '../../use-project.js';
+import { useTitle } from '../../title.js';
 
 const Turn = lazy(() => import('./turns/turn.js'));
 const Workspace = lazy(() => import('./workspace/workspace.js'));
@@ -140,6 +143,9 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
   );
   const atWork = agents.filter(({ activeTurn }) => activeTurn?.status === 'running').length;
   const next = agents.filter(({ activeTurn }) => activeTurn?.status === 'queued').length;
+  const why = `/p/${project.id}/agents`;
+  const [location, navigate] = useLocation();
+  useKeys({ why: location === why ? undefined : () => navigate(why) });
   const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
   return (
     <header className="project-head">
@@ -192,10 +198,11 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
           </ul>
         </div>
         <div className="head-acts">
-          <Link href={`/p/${project.id}/agents`} className="button head-why">
+          <Link href={why} className="button head-why">
             <span>
               Why<span className="head-why-long"> is it quiet</span>?
             </span>
+            <Key name="why" />
           </Link>
           {isGone ? null : <ProjectActs detail={detail} />}
         </div>
@@ -246,9 +253,7 @@ function Tabs({
     ['/setup', 'Setup'],
   ];
   const current = tabs.find(([path]) => isHere(location, path, `/p/${project}${path}`))?.[1];
-  useEffect(() => {
-    if (current !== undefined) document.title = `${current} · ${project} · Suzumio`;
-  }, [current, project]);
+  useTitle(current === undefined ? undefined : `${current} · ${project}`);
   return (
     <nav className="tabs" aria-label={project}>
       {tabs.map(([path, name, number]) => {
@@ -284,10 +289,12 @@ function isHere(location: string, path: string, href: string): boolean {
 /** What of the project waits for a person. */
 function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
   const items = useWaiting(project).data?.items ?? [];
-  const [location] = useLocation();
+  const [location, navigate] = useLocation();
   const [item] = items;
+  const isShown = item !== undefined && !(item.kind === 'report' && location === `/p/${project}/report`);
+  useKeys({ look: isShown ? () => navigate(itemPath(item.id)) : undefined });
   // Beside the report itself stands what decides on it.
-  if (item === undefined || (item.kind === 'report' && location === `/p/${project}/report`)) return null;
+  if (!isShown) return null;
   const named = (agent: string) => {
     const found = detail.agents.find(({ id }) => id === agent);
     return found ? nameOf(found) : agent;
@@ -319,8 +326,8 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
         <bdi>{words}</bdi>{' '}
         {items.length > 1 ? <span className="quiet">and {some(items.length - 1, 'more item')}</span> : null}
       </p>
-      <Link href={`/inbox/${encodeURIComponent(item.id)}`} className="button button-filled">
-        Look and decide
+      <Link href={itemPath(item.id)} className="button button-filled">
+        Look and decide <Key name="look" />
       </Link>
     </section>
   );

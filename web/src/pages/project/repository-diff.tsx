@@ -1,6 +1,5 @@
 import { type SharedDiff, type SharedRef, SuzumioError } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { Link } from 'wouter';
 import { api } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
@@ -12,6 +11,7 @@ import { UnifiedDiff } from '../../parts/unified-diff.js';
 import { repositoryPath } from '../../parts/places.js';
 import { RepositoryChoice } from './repository-choice.js';
 import { type Asked, shortId, shortly } from './repository-names.js';
+import { useTitle } from '../../title.js';
 
 /** Each time it is waited for. */
 const mostAsked = 5;
@@ -49,9 +49,7 @@ export default function RepositoryDiff({
   const { from, to, common } = asked;
   const diff = useSharedDiff(project, { from: from === undefined ? undefined : idOf(from), to: idOf(to), common });
   const words = `${from === undefined ? 'nothing' : shortly(from)} → ${shortly(to)}`;
-  useEffect(() => {
-    document.title = `${visible(words.slice(0, 100))} · Repository of ${project} · Suzumio`;
-  }, [words, project]);
+  useTitle(`${visible(words.slice(0, 100))} · Repository of ${project}`);
   return (
     <div className="repository-diff">
       <header className="repository-diff-head">

@@ -1,6 +1,6 @@
 import type { ProjectDetail, SharedPush, SharedRef } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect } from 'react';
+import { lazy, Suspense } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { api, keys, publicPath } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
@@ -11,6 +11,7 @@ import { Ago } from '../../parts/time.js';
 import { called, repositoryPath, turnPath } from '../../parts/places.js';
 import { RepositoryChoice } from './repository-choice.js';
 import { mainBranch, shortId, shortName } from './repository-names.js';
+import { useTitle } from '../../title.js';
 
 const RepositoryDiff = lazy(() => import('./repository-diff.js'));
 
@@ -49,9 +50,7 @@ function Overview({ detail, refs }: { detail: ProjectDetail; refs: ReturnType<ty
     queryKey: [...keys.project(id), 'pushes'],
     queryFn: () => api.listSharedPushes({ project: id, query: { limit: mostPushes, order: 'desc' } }),
   });
-  useEffect(() => {
-    document.title = `Repository of ${id} · Suzumio`;
-  }, [id]);
+  useTitle(`Repository of ${id}`);
   const error = refs.error ?? pushes.error;
   if (refs.data === undefined || pushes.data === undefined) {
     return error ? <Failure error={error} again={() => void refs.refetch().then(() => pushes.refetch())} /> : null;

@@ -1,49 +1,130 @@
-import type { ProjectDetail } from '@suzumio/sdk/client';
+import type { Client, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { Fragment, useEffect } from 'react';
+import { Fragment } from 'react';
+import { useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
-import { hidden, yamlLines } from '../../parts/yaml-lines.js';
+import { Moment } from '../../parts/time.js';
+import { useNarrow } from '../../parts/use-narrow.js';
+import { hidden, type YamlLine, yamlLines } from '../../parts/yaml-lines.js';
+import { useTitle } from '../../title.js';
 
 const mostLines = 4_000;
+const mostChars = 4_000;
 
 /** What is read first, in this order; what else there is follows. */
 const order = ['task', 'agents', 'backend', 'tools', 'turn', 'budget', 'scheduler', 'protection', 'channels'];
 /** What the head of the page says, and what is about the file itself. */
 const elsewhere = ['name', 'rendered'];
 
-/** The project's file with everything resolved, part by part; values of variables and headers are shown to nobody. */
+const views = [
+  ['file', 'As it was given'],
+  ['resolved', 'As it was resolved'],
+] as const;
+
+/** The project's file as it was given, and with everything resolved; values of variables and headers are shown to nobody. */
 export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
-  useEffect(() => {
-    document.title = `Setup · ${project.id} · Suzumio`;
-  }, [project.id]);
-  const config = useQuery({
-    queryKey: [...keys.project(project.id), 'config'],
-    queryFn: () => api.getResolvedConfig({ project: project.id }),
+  useTitle(`Setup · ${project.id}`);
+  const isNarrow = useNarrow();
+  const [search, setSearch] = useSearchParams();
+  const shown = search.get('show') === 'resolved' ? 'resolved' : 'file';
+  const both = [
+    <Source key="file" project={project.id} madeAt={project.createdAt} />,
+    <Resolved key="resolved" project={project.id} />,
+  ];
+  return (
+    <div className="page setup">
+      <p className="quiet">
+        A project keeps the file that it was made from. Values of variables and headers are hidden, since keys may stand
+        in them.
+      </p>
+      {isNarrow ? (
+        <div className="switch" role="group" aria-label="Which of them">
+          {views.map(([name, words]) => (
+            <button
+              key={name}
+              type="button"
+              aria-pressed={name === shown}
+              onClick={() => setSearch(name === 'file' ? {} : { show: name }, { replace: true })}
+            >
+              {words}
+            </button>
+          ))}
+        </div>
+      ) : null}
+      <div className="setup-panes">{isNarrow ? both.filter(({ key }) => key === shown) : both}</div>
+    </div>
+  );
+}
+
+/** The file to the letter, comments included. */
+function Source({ project, madeAt }: { project: string; madeAt: string }) {
+  const source = useQuery({
+    queryKey: [...keys.project(project), 'source'],
+    queryFn: () => api.getProjectSource({ project }),
   });
-  if (config.error && config.data === undefined) {
-    return <Failure error={config.error} again={() => void config.refetch()} />;
-  }
-  if (config.data === undefined) return null;
-  const { agents } = config.data;
-  const parts = Object.fromEntries(Object.entries(config.data).filter(([name]) => !elsewhere.includes(name)));
+  return (
+    <section className="setup-pane" aria-label="As it was given">
+      <h2>
+        As it was given{' '}
+        <span className="pane-note">
+          {source.data === undefined ? '' : `version ${source.data.version}, `}
+          <Moment at={madeAt} />
+        </span>
+      </h2>
+      {source.error && source.data === undefined ? (
+        <Failure error={source.error} again={() => void source.refetch()} />
+      ) : null}
+      {source.data?.file === null ? <p className="quiet">The file is not there any more.</p> : null}
+      {source.data?.file == null ? null : (
+        <Lines label="The project file" lines={source.data.file.trimEnd().split(/\r?\n/).map(lineOf)} />
+      )}
+    </section>
+  );
+}
+
+/** A line of a file that somebody wrote: its beginning, and what is said there. */
+function lineOf(line: string): YamlLine {
+  const lead = /^\s*(?:- )?(?:[\w.@/-]+:(?= |$))?/.exec(line)?.[0] ?? '';
+  const text = line.slice(lead.length);
+  return { lead, text: text.length > mostChars ? `${text.slice(0, mostChars)}…` : text };
+}
+
+/** The file with its defaults filled in, part by part. */
+function Resolved({ project }: { project: string }) {
+  const config = useQuery({
+    queryKey: [...keys.project(project), 'config'],
+    queryFn: () => api.getResolvedConfig({ project }),
+  });
+  return (
+    <section className="setup-pane" aria-label="As it was resolved">
+      <h2>
+        As it was resolved <span className="pane-note">durations in milliseconds, sizes in bytes</span>
+      </h2>
+      {config.error && config.data === undefined ? (
+        <Failure error={config.error} again={() => void config.refetch()} />
+      ) : null}
+      {config.data === undefined ? null : <Parts config={config.data} />}
+    </section>
+  );
+}
+
+function Parts({ config }: { config: Awaited<ReturnType<Client['getResolvedConfig']>> }) {
+  const { agents } = config;
+  const parts = Object.fromEntries(Object.entries(config).filter(([name]) => !elsewhere.includes(name)));
   const names = [...new Set([...order, ...Object.keys(parts)])].filter(
     (name) => name === 'agents' || parts[name] !== undefined,
   );
   return (
-    <div className="page setup">
-      <p className="quiet">
-        The project file as it was resolved: defaults filled in, durations in milliseconds, sizes in bytes. Values of
-        variables and headers are hidden, since keys may stand in them. A project keeps the file that it was made from.
-      </p>
+    <>
       {names.map((name) =>
         name === 'agents' ? (
           <section key={name} aria-label="agents">
-            <h2>
+            <h3>
               agents <span className="pane-note">{some(Object.keys(agents).length, 'agent')}</span>
-            </h2>
+            </h3>
             <ul className="setup-agents">
               {Object.entries(agents)
                 .slice(0, 200)
@@ -59,7 +140,7 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
                           {agent.env === undefined ? '' : `, ${some(Object.keys(agent.env).length, 'variable')}`}
                         </span>
                       </summary>
-                      <Yaml value={agent} />
+                      <Yaml label={`agent ${id}`} value={agent} />
                     </details>
                   </li>
                 ))}
@@ -67,26 +148,35 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
           </section>
         ) : (
           <section key={name} aria-label={name}>
-            <h2>{name}</h2>
-            <Yaml value={parts[name]} />
+            <h3>{name}</h3>
+            <Yaml label={name} value={parts[name]} />
           </section>
         ),
       )}
-    </div>
+    </>
   );
 }
 
 /** A value as it would stand in a file. */
-function Yaml({ value }: { value: unknown }) {
-  const lines = yamlLines(value);
+function Yaml({ label, value }: { label: string; value: unknown }) {
+  return <Lines label={label} lines={yamlLines(value)} />;
+}
+
+function Lines({ label, lines }: { label: string; lines: readonly YamlLine[] }) {
   return (
-    <pre className="setup-yaml" tabIndex={0}>
+    <pre className="setup-yaml" tabIndex={0} role="group" aria-label={label}>
       {lines.slice(0, mostLines).map(({ lead, text }, at) => (
         // Lines are never moved.
         // oxlint-disable-next-line react/no-array-index-key
         <Fragment key={at}>
           <span className="setup-key">{visible(lead)}</span>
-          {text === hidden ? <span className="setup-hidden">hidden</span> : visible(text)}
+          {text.split(hidden).map((part, between) => (
+            // oxlint-disable-next-line react/no-array-index-key
+            <Fragment key={between}>
+              {between === 0 ? null : <span className="setup-hidden">hidden</span>}
+              {visible(part)}
+            </Fragment>
+          ))}
           {'\n'}
         </Fragment>
       ))}

@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import { api, wordsOf } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { bytes, some } from '../../parts/numbers.js';
@@ -11,13 +10,12 @@ import { SignedIn } from './signed-in.js';
 import { Stuck } from './stuck.js';
 import { Refused, WhoDidWhat } from './who-did-what.js';
 import { Workers } from './workers.js';
+import { useTitle } from '../../title.js';
 
 /** The server itself: its services, queue and workers, what stands still in projects, what it stores, who is signed in. */
 export function System() {
   const who = useWho();
-  useEffect(() => {
-    document.title = 'System · Suzumio';
-  }, []);
+  useTitle('System');
   const health = useQuery({ queryKey: ['health'], queryFn: () => api.getHealth(), staleTime: 60_000 });
   return (
     <>

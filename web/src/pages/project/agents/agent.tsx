@@ -1,6 +1,6 @@
 import type { Agent, ProjectDetail, Turn } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { Link } from 'wouter';
 import { AgentActs, NextAct } from '../../../acts/run/late.js';
 import { api, keys } from '../../../api.js';
@@ -15,14 +15,13 @@ import { Ago, Moment, span } from '../../../parts/time.js';
 import { addressed, called, mailPath, turnPath, workspacePath } from '../../../parts/places.js';
 import { useBudget } from '../../../use-project.js';
 import { useWhy } from './use-why.js';
+import { useTitle } from '../../../title.js';
 
 /** One agent: why it is quiet, what waits for it, what it remembers, what it did and how it was made. */
 export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent: string }) {
   const { project, agents } = detail;
   const agent = agents.find((one) => one.id === id);
-  useEffect(() => {
-    document.title = `${id} · ${project.id} · Suzumio`;
-  }, [id, project.id]);
+  useTitle(`${id} · ${project.id}`);
   if (agent === undefined) {
     return (
       <div className="empty">

@@ -1,12 +1,13 @@
 import type { Agent, ProjectDetail } from '@suzumio/sdk/client';
-import { useEffect } from 'react';
 import { Link } from 'wouter';
+import { useListKeys } from '../../../acts/keys.js';
 import { Mark } from '../../../parts/mark.js';
 import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Rows } from '../../../parts/rows.js';
 import { agentPath } from '../../../parts/places.js';
 import { useWhy } from './use-why.js';
+import { useTitle } from '../../../title.js';
 
 /** So many are asked why at once; the others say it on their own pages. */
 const mostAsked = 40;
@@ -15,9 +16,8 @@ const rowPx = 42;
 
 /** All agents, with their states and what has to change first. */
 export function Agents({ detail: { project, agents } }: { detail: ProjectDetail }) {
-  useEffect(() => {
-    document.title = `Agents · ${project.id} · Suzumio`;
-  }, [project.id]);
+  useTitle(`Agents · ${project.id}`);
+  useListKeys({ rows: '.agents-row' });
   const asked = new Set(agents.slice(0, mostAsked).map(({ id }) => id));
   return (
     <section aria-label="Agents">

@@ -1,6 +1,7 @@
 import type { Artifact, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearchParams } from 'wouter';
+import { useListKeys } from '../../../acts/keys.js';
 import { FileActs } from '../../../acts/run/late.js';
 import { api, keys, publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -19,6 +20,7 @@ export function Files({ detail }: { detail: ProjectDetail }) {
   const { project } = detail;
   const { id } = useParams<{ id?: string }>();
   const files = useFiles(project.id);
+  useListKeys({ rows: '.panes-row' });
   if (files.data === undefined) {
     return files.error ? <Failure error={files.error} again={() => void files.refetch()} /> : null;
   }

@@ -2,6 +2,7 @@ import { mailLimits, type Message, type ProjectDetail } from '@suzumio/sdk/clien
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { useDraft } from '../../../acts/draft.js';
+import { heardByItself, Key, useKeys } from '../../../acts/keys.js';
 import { newKey } from '../../../acts/use-act.js';
 import { api, keys, wordsOf } from '../../../api.js';
 import { Icon } from '../../../parts/icon.js';
@@ -71,6 +72,7 @@ export default function Composer({
   const suggested = answers === undefined ? lastWrittenTo(shown, all) : answered(answers, agents);
   const to =
     all.find(({ id }) => id === letter.to) ?? (letter.to === '' || config.isPending ? suggested : undefined) ?? all[0];
+  useKeys({ send: to && heardByItself });
   const about = answers && (shown.find(({ id }) => id === letter.answers) ?? answers);
 
   /** Changes the letter: from its first word on, it stays with whom it is for. */
@@ -299,7 +301,7 @@ export default function Composer({
           aria-disabled={!isFree}
           aria-describedby={`${ids}effect`}
         >
-          {isFree ? 'Send' : 'Sending …'} <kbd>Ctrl ↵</kbd>
+          {isFree ? 'Send' : 'Sending …'} <Key name="send" />
         </button>
       </div>
       <p className="composer-effect" id={`${ids}effect`}>

@@ -2,7 +2,7 @@ import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread
 import { useQuery } from '@tanstack/react-query';
 import { lazy, type RefObject, Suspense, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
-import { useKeys } from '../../../acts/keys.js';
+import { Key, useKeys, useListKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -35,7 +35,8 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
   const mayWrite = useMay()('sendMessage') && agents.length > 0;
   const pane = useRef<HTMLElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
-  useKeys({ m: mayWrite && message === undefined ? () => navigate(mailPath(project.id, fresh)) : undefined });
+  useListKeys({ rows: '.mailbox-row', filter: '.mail-search input' });
+  useKeys({ write: mayWrite && message === undefined ? () => navigate(mailPath(project.id, fresh)) : undefined });
   const chosen = { thread: opened.data?.threadId, message: opened.data?.id };
   const list = useRef<HTMLElement>(null);
   // On a narrow screen the whole page scrolls.
@@ -46,7 +47,7 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
         <Filters detail={detail} wanted={wanted} change={change} />
         {mayWrite ? (
           <Link href={`${mailPath(project.id, fresh)}${query}`} className="button mailbox-write">
-            Write <kbd>M</kbd>
+            Write <Key name="write" />
           </Link>
         ) : null}
       </div>

@@ -38,7 +38,7 @@ export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: 
   const answers = asked ?? answered ?? [...items].reverse().find((message) => answerTo(message) !== undefined);
   const field = useRef<HTMLTextAreaElement>(null);
   const mayReply = useMay()('replyToMessage');
-  useKeys({ m: mayReply && answers !== undefined ? () => field.current?.focus() : undefined });
+  useKeys({ write: mayReply && answers !== undefined ? () => field.current?.focus() : undefined });
   const reply = (message: Message) => {
     setAsked(message);
     field.current?.focus();

@@ -1,6 +1,7 @@
 import { type Agent, type ProjectDetail, SuzumioError, type TurnDetail } from '@suzumio/sdk/client';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { Link, useLocation, useParams, useSearchParams } from 'wouter';
+import { Key, useKeys } from '../../../acts/keys.js';
 import { TurnActs } from '../../../acts/run/turn-acts.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
@@ -10,11 +11,12 @@ import { bytes, count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Moment, span, useNow } from '../../../parts/time.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
-import { called } from '../../../parts/places.js';
+import { agentPath, called } from '../../../parts/places.js';
 import { Changes } from './changes.js';
 import { Attempts, Log, Prompt, TurnMail, Usage } from './panes.js';
 import { Steps } from './steps/steps.js';
 import { useTurn, useTurnMail } from './use-turn.js';
+import { useTitle } from '../../../title.js';
 
 /** One turn: what it was asked, what it did, step by step, and how it ended. */
 export default function Turn({ detail }: { detail: ProjectDetail }) {
@@ -68,9 +70,7 @@ function Found({ project, turn, agents }: Props) {
   // What a failed turn is looked at for is why it failed.
   const usual = turn.status === 'failed' ? 'attempts' : 'changes';
   const tab = isNarrow ? (asked ?? 'steps') : asked === undefined || asked === 'steps' ? usual : asked;
-  useEffect(() => {
-    document.title = `Turn ${turn.number} of ${turn.agent} · Suzumio`;
-  }, [turn.agent, turn.number]);
+  useTitle(`Turn ${turn.number} of ${turn.agent}`);
   const steps = (
     <section className="turn-steps" aria-label="Steps" tabIndex={isNarrow ? undefined : 0}>
       <Steps project={project} turn={turn} agents={agents} named={named} />
@@ -187,34 +187,21 @@ function Neighbours({ project, turn, agent }: { project: string; turn: TurnDetai
   const at = (number: number) => `/p/${project}/turns/${turn.agent}:${number}`;
   const earlier = turn.number > 1 ? at(turn.number - 1) : undefined;
   const later = turn.number < (agent?.turns ?? 0) ? at(turn.number + 1) : undefined;
-  useEffect(() => {
-    const press = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target)) return;
-      const to = event.key === '[' ? earlier : event.key === ']' ? later : undefined;
-      if (to !== undefined) navigate(to);
-    };
-    window.addEventListener('keydown', press);
-    return () => window.removeEventListener('keydown', press);
-  }, [earlier, later, navigate]);
+  const go = (to: string | undefined) => (to === undefined ? undefined : () => navigate(to));
+  useKeys({ earlier: go(earlier), later: go(later), why: () => navigate(agentPath(project, turn.agent)) });
   return (
     <nav className="turn-neighbours" aria-label="Other turns">
       {earlier === undefined ? null : (
         <Link href={earlier} className="button">
-          Earlier turn <kbd>[</kbd>
+          Earlier turn <Key name="earlier" />
         </Link>
       )}
       {later === undefined ? null : (
         <Link href={later} className="button">
-          Later turn <kbd>]</kbd>
+          Later turn <Key name="later" />
         </Link>
       )}
     </nav>
-  );
-}
-
-function isField(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
   );
 }
 

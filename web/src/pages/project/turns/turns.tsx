@@ -1,7 +1,8 @@
 import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { type ChangeEvent, useEffect } from 'react';
+import { type ChangeEvent } from 'react';
 import { Link, useSearchParams } from 'wouter';
+import { useListKeys } from '../../../acts/keys.js';
 import { api, keys } from '../../../api.js';
 import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
@@ -13,6 +14,7 @@ import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
 import { called } from '../../../parts/places.js';
 import { Lanes } from '../lanes.js';
+import { useTitle } from '../../../title.js';
 
 const partTurns = 50;
 const statuses = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -46,9 +48,8 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
       }),
     placeholderData: keepPreviousData,
   });
-  useEffect(() => {
-    document.title = `Turns of ${project.id} · Suzumio`;
-  }, [project.id]);
+  useTitle(`Turns of ${project.id}`);
+  useListKeys({ rows: '.turns-link', filter: '.turns-filters select' });
   const choose =
     (name: string) =>
     ({ target }: ChangeEvent<HTMLSelectElement>) =>

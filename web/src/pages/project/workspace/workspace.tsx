@@ -1,5 +1,5 @@
 import type { ProjectDetail, WorkspaceChange, WorkspaceEntry } from '@suzumio/sdk/client';
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { RestoreAct } from '../../../acts/run/restore-dialog.js';
 import { publicPath } from '../../../api.js';
@@ -15,14 +15,13 @@ import { UnifiedDiff } from '../../../parts/unified-diff.js';
 import { turnPath, workspacePath } from '../../../parts/places.js';
 import { useSharedRefs } from '../repository.js';
 import { type Place, useChanges, useDifference, useEntries, useFile, type WorkspaceFile } from './use-workspace.js';
+import { useTitle } from '../../../title.js';
 
 /** An agent's files as they are or were, where they came from, and what differs between two of its turns. */
 export default function Workspace({ detail, agent: named }: { detail: ProjectDetail; agent: string | undefined }) {
   const { project, agents } = detail;
   const agent = named ?? agents[0]?.id ?? '';
-  useEffect(() => {
-    document.title = `Files of ${agent} · ${project.id} · Suzumio`;
-  }, [agent, project.id]);
+  useTitle(`Files of ${agent} · ${project.id}`);
   if (!agents.some(({ id }) => id === agent)) {
     return (
       <div className="empty">

@@ -1,0 +1,9 @@
+import { openDialog } from '../acts/run/dialogs.js';
+import { late } from '../acts/run/late.js';
+
+const Palette = late(() => import('./palette/palette.js'));
+
+/** Opens the palette, unless something else is asked over the page. */
+export function openPalette(): void {
+  if (document.querySelector('dialog[open]') === null) openDialog(<Palette />);
+}
