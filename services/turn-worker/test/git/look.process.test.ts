@@ -8,6 +8,8 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -103,13 +105,12 @@ describe('a look at the repository of a clone', () => {
   });
 
   test('begins at the clone again where too many packs would be needed', async () => {
-    const known = [first];
-    for (let n = 0; n < 32; n += 1) known.push(origin.commit({ 'tides.py': `print(${n}, 2)\n` }, `Change ${n}`));
-    await look({ known });
+    const second = origin.commit({ 'tides.py': 'print(2)\n' }, 'Second');
+    const known = [first, ...Array.from({ length: 31 }, (_, n) => String(n).padStart(40, '0')), second];
     const next = origin.commit({ 'tides.py': 'print(3)\n' }, 'Next');
     const found = await look({ known });
-    expect(found).toMatchObject({ commit: next, ahead: 33, alone: true });
-    expect(logOf(next, [found.pack], first)).toMatch(/^Next\nChange 31\n/);
+    expect(found).toMatchObject({ commit: next, ahead: 2, rewritten: false, alone: true });
+    expect(logOf(next, [found.pack], first)).toBe('Next\nSecond\nChange something');
   });
 
   test('says that the history was rewritten, and packs what is not known of it', async () => {
@@ -149,6 +150,16 @@ describe('a look at the repository of a clone', () => {
 });
 
 describe('a look finds nothing out, and says why, where the repository', () => {
+  test('may not be looked at any more', async () => {
+    const denied = new Error('policy-denied');
+    const check = () => {
+      throw denied;
+    };
+    const asked = { git: origin.path, branch: 'suzumio/developer', known: [first] };
+    const how = { check, signal: new AbortController().signal };
+    await expect(by.look(asked, how, () => Promise.resolve())).rejects.toBe(denied);
+  });
+
   test('is gone, and comes back', async () => {
     await look();
     renameSync(origin.path, `${origin.path}.away`);
@@ -177,6 +188,19 @@ describe('a look finds nothing out, and says why, where the repository', () => {
     origin.git('reset', '--hard', '--quiet', first);
     origin.commit({ '.suzumio/x': '1' });
     expect(await refusal()).toMatch(/^repository-unsupported: /);
+  });
+
+  test('asks for a password', async () => {
+    const server = createServer((_, response) => {
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="tides"' }).end();
+    });
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const git = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/tides.git`;
+    try {
+      expect(await refusal({ git })).toMatch(/^repository-refused: .* or it is private/);
+    } finally {
+      server.close();
+    }
   });
 
   test('does not answer in time', async () => {
