@@ -34,7 +34,7 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
   let git: GitService | undefined;
   try {
     const own = await withAuthor(input, turnDir, env);
-    if (input.shared) git = await openService(input, connector, own);
+    if (input.shared || input.repository?.upstream) git = await openService(input, connector, own);
     const programs = git?.env ?? own;
     const steps = new SandboxSteps(door, input);
     const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
@@ -72,7 +72,7 @@ async function openSandbox(...given: Parameters<typeof SandboxCaller.open>): Pro
   return SandboxCaller.open(...given);
 }
 
-/** Loaded on demand, too: most projects share no repository. */
+/** Loaded on demand, too: most agents have no repository. */
 async function openService(...given: Parameters<typeof openGitService>): Promise<GitService> {
   const { openGitService } = await import('./git/git-service.js');
   return openGitService(...given);

@@ -23,7 +23,7 @@ import { handlerClaimRequest, handlersProtocol } from '../../shared/protocol/src
 import { liveReport } from '../../shared/protocol/src/live.js';
 import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
 import { pushRequest } from '../../shared/protocol/src/shared-repository.js';
-import { workspaceBase } from '../../shared/protocol/src/repository.js';
+import { lookReport, workspaceBase } from '../../shared/protocol/src/repository.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
 import type { Transport } from '../../shared/runtime/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
@@ -53,6 +53,7 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /projects/:project/turns/:turn/attempts/:attempt/complete': { body: schema(completeRequest), token: '~lease~' },
   'POST /projects/:project/turns/:turn/attempts/:attempt/fail': { body: schema(failRequest), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/base': { body: schema(workspaceBase), token: '~lease~' },
+  'PUT /projects/:project/turns/:turn/attempts/:attempt/upstream': { body: schema(lookReport), token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/log': { bytes: 'text/plain', token: '~lease~' },
   'GET /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': { token: '~lease~' },
   'PUT /projects/:project/turns/:turn/attempts/:attempt/content/:sha256': {

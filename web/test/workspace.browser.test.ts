@@ -85,6 +85,23 @@ test('a name is a name, whatever it says', async () => {
   await page.getByText('A link to src/level.py').waitFor();
   await page.goto(`${api.url}/p/team/workspace/zoe`);
   await page.getByText('There is no agent zoe').waitFor();
+
+  const at = '2026-11-20T09:00:00.000Z';
+  const upstream = {
+    commit: second,
+    ahead: 3,
+    rewritten: true,
+    turn: 'turn_2',
+    turnNumber: 2,
+    lookedAt: at,
+    noNews: null,
+  };
+  const repository = { name: hostile, ref: 'main', branch: 'suzumio/ada', base: first, turn: 'turn_1', turnNumber: 1 };
+  await page.route('**/agents/ada/workspace/repository', (route) =>
+    route.fulfill({ json: { agent: 'ada', repository: { ...repository, clonedAt: at, upstream } } }),
+  );
+  await page.goto(`${api.url}/p/team/workspace/ada`);
+  await page.getByText(/^Clone of 100%25 #\?&<img .* at main, from aaaaaaaaaa; at bbbbbbbbbb, 3 commits/).waitFor();
 });
 
 test('a shared repository has its branches, and who has moved them', async () => {

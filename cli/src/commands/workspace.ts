@@ -8,6 +8,7 @@ import { printBytes, saveFile } from '../files/save-content.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { renderDiff } from '../render/diff.js';
 import { changedFiles, size } from '../render/format.js';
+import { workspaceRepositoryLines } from '../render/workspace-repository.js';
 import { fileChangeTable, workspaceChangeTable, workspaceEntryTable } from '../render/workspace-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
@@ -70,6 +71,12 @@ export const registerWorkspace: Register = (program, action) => {
     ['workspace get newsroom reporter-1 notes/north.md'],
     ['workspace get newsroom reporter-1 notes/north.md --turn 3 --output - | wc -w', 'as it was after turn 3'],
   ).action(action(get));
+  examples(
+    group
+      .command('show <project> <agent>')
+      .description('say which repository it is a clone of, where it began, and how far that has gone on'),
+    ['workspace show tides developer', 'base, and the commits since'],
+  ).action(action(show));
   examples(
     group
       .command('restore <project> <agent>')
@@ -176,6 +183,12 @@ async function get(
   }
   await saveFile(output, file, content, { force });
   tell(session, { ...file, output }, [`Wrote ${output}, ${size(file.sizeBytes)}.`]);
+}
+
+async function show(session: Session, project: string, agent: string): Promise<undefined> {
+  const view = await (await findReads(session)).getWorkspaceRepository({ project, agent });
+  sayJson(session, view);
+  for (const line of workspaceRepositoryLines(view, session.context)) say(session, line);
 }
 
 async function restore(session: Session, project: string, agent: string, turn: number): Promise<undefined> {

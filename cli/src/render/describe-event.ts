@@ -168,6 +168,19 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         what: `cloned ${data.text('repository')}: ${data.text('branch')} begins at ${shortHash(data.text('commit'))}`,
         tone: 'quiet',
       };
+    case 'upstream.moved':
+      return {
+        who,
+        what: `${data.text('repository')} is at ${shortHash(data.text('to'))} now${aheadOf(event.data['ahead'])}${event.data['rewritten'] ? '; its history was rewritten' : ''}`,
+        tone: 'quiet',
+      };
+    case 'upstream.missed':
+      return {
+        who,
+        what: `no news of ${data.text('repository')}: ${data.text('code')}`,
+        tone: 'quiet',
+        next: event.agent === null ? [] : [`workspace show ${project} ${event.agent}`],
+      };
     case 'git.pushed':
       return { who, what: `pushed ${movedRefs(event.data['updates'])}`, tone: 'plain' };
     case 'agent.waiting':
@@ -177,6 +190,11 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         tone: 'quiet',
       };
   }
+}
+
+/** How far a repository is from where a clone began. */
+function aheadOf(ahead: unknown): string {
+  return typeof ahead === 'number' ? `, ${count(ahead, 'commit')} from the base` : '';
 }
 
 /** Who acts from outside: the owner is `user`, with the data directory's own token as without any; others are their tokens. */

@@ -49,6 +49,16 @@ const evening = [
     of('editor', { repository: 'tides', branch: 'suzumio/editor', commit: '7ce5bb55ec0efc32fc620dbace8f4e9559d86473' }),
   ),
   event(
+    'upstream.moved',
+    '20:14:03',
+    of('editor', { repository: 'tides', from: 'a'.repeat(40), to: 'b'.repeat(40), ahead: 3, rewritten: true }),
+  ),
+  event(
+    'upstream.missed',
+    '20:14:03',
+    of('editor', { repository: 'tides', code: 'repository-refused', message: 'There is no repository.' }),
+  ),
+  event(
     'git.pushed',
     '20:14:03',
     of('editor', {
@@ -143,6 +153,9 @@ describe('the timeline', () => {
       '20:14:03  editor -> reporter-1   P1  "The north gauge, please."',
       '20:14:03  editor                 turn 1 done      1.1 s, 2 messages, files changed: +3 ~1 -0',
       '20:14:03  editor                 cloned tides: suzumio/editor begins at 7ce5…',
+      '20:14:03  editor                 tides is at bbbb… now, 3 commits from the base; its history was rewritten',
+      '20:14:03  editor                 no news of tides: repository-refused',
+      '                                 next: suzumio workspace show newsroom editor',
       '20:14:03  editor                 pushed suzumio/editor new -> 7ce5bb55ec, tags/v1 7ce5bb55ec -> deleted',
       '20:14:04  checker                completion.submit refused: tool-not-allowed',
       '20:14:04  reporter-1             published north.md   1.2 kB  sha256 9f3c…',

@@ -45,7 +45,7 @@ export class Conversation {
     const runsGit = tools.some(({ name }) => name === 'shell.exec');
     const content = [
       turn.system ?? agent.prompt,
-      ...(repository ? [repositoryText(repository)] : []),
+      ...(repository ? [repositoryText(repository, runsGit)] : []),
       ...(shared && runsGit ? [sharedText(shared)] : []),
     ].join('\n');
     return [{ role: 'system', content }, ...this.withNotes([...this.#past, ...this.#now])];

@@ -1,12 +1,14 @@
 import { readSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { upstreamUrl } from '@suzumio/protocol/repository';
 import { sharedUrl } from '@suzumio/protocol/shared-repository';
 import { TurnFailure } from '../turn-failure.js';
 import { Mirror } from './mirror.js';
 import { runService } from './run-git.js';
 import type { SharedDoor } from './shared-door.js';
 import { gitVariable } from './shared-turn.js';
+import { UpstreamMirror } from './upstream-mirror.js';
 
 /** With which a push is put on record before the mirror takes it. */
 const hooks = join(dirname(fileURLToPath(import.meta.url)), 'bin', 'hooks');
@@ -36,8 +38,12 @@ export async function serveRemote(
   address: string,
   { env, log }: { env: NodeJS.ProcessEnv; log: (line: string) => void },
 ): Promise<number> {
-  if (`suzumio::${address}` !== sharedUrl) {
-    throw new TurnFailure(`suzumio::${address} is no repository: that of this project's agents is ${sharedUrl}`);
+  const { upstream } = door.turn;
+  const url = `suzumio::${address}`;
+  if (url !== sharedUrl && !(url === upstreamUrl && upstream)) {
+    throw new TurnFailure(
+      `${url} is no repository here: that of a project's agents is ${sharedUrl}, that of a clone, from its second turn on, ${upstreamUrl}`,
+    );
   }
   // Nothing of the repository that Git was started in.
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
@@ -47,7 +53,13 @@ export async function serveRemote(
     if (command === '') return 0;
     if (command === 'capabilities') writeSync(1, 'connect\n\n');
     else if (command === 'connect' && services[name]) {
-      const mirror = new Mirror(door, mirrorEnv, log);
+      if (url === upstreamUrl && name !== 'git-upload-pack') {
+        throw new TurnFailure(
+          'upstream-read-only: nothing is pushed to the repository that a workspace was cloned from',
+        );
+      }
+      const isUpstream = url === upstreamUrl && upstream;
+      const mirror = isUpstream ? new UpstreamMirror(door, upstream, mirrorEnv) : new Mirror(door, mirrorEnv, log);
       await mirror.update();
       writeSync(1, '\n');
       return runService([...services[name], mirror.path], mirrorEnv);

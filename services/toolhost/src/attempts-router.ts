@@ -16,7 +16,7 @@ import {
 import { type LiveAnswer, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxTrackedBytes } from '@suzumio/protocol/ignored-roots';
 import { inBlocks } from '@suzumio/protocol/disk-blocks';
-import { workspaceBase } from '@suzumio/protocol/repository';
+import { type LookAnswer, lookReport, workspaceBase } from '@suzumio/protocol/repository';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { projectId, turnId } from '@suzumio/protocol/ids';
 import { externalEngine } from '@suzumio/protocol/handlers';
@@ -28,6 +28,7 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { extendLease, isFresh, isOverTime } from '@suzumio/store/turns/leases';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { markSteps } from '@suzumio/store/turns/sandbox-steps';
+import { recordLook } from '@suzumio/store/turns/upstream-looks';
 import { recordBase } from '@suzumio/store/turns/workspace-base';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { assertRunning, authorizeLease, rejected } from '@suzumio/store/turns/authorize';
@@ -188,6 +189,19 @@ export function attemptsRouter(context: ToolhostContext): Router {
     response.status(204).end();
   });
 
+  router.put(`${attempt}/upstream`, jsonBodies(128 * 1024), async (request, response) => {
+    response.json(
+      await withLease(context, request, async (store, row, token): Promise<LookAnswer> => {
+        assertRunning(row, token);
+        requireWorkspace(row);
+        const look = parse(lookReport, request.body, 'look');
+        if ('pack' in look && look.pack) await requireStored(context, store.project, look.pack.sha256, 'The pack');
+        const upstream = await store.write((tx) => recordLook(tx, store.config, token, look));
+        return upstream ? { upstream } : {};
+      }),
+    );
+  });
+
   router
     .route(`${attempt}/content/:sha256`)
     .get(async (request, response) => {
@@ -226,9 +240,14 @@ function agentOf(store: ProjectStore, attempt: AttemptRow): string {
  *
  * @throws SuzumioError `content-missing`
  */
-async function requireStored(context: ToolhostContext, project: string, snapshot: string | null): Promise<void> {
-  if (snapshot === null || (await contentOf(context, project).renew(snapshot)) !== undefined) return;
-  throw new SuzumioError('content-missing', `The manifest of the snapshot ${snapshot} has not been stored.`);
+async function requireStored(
+  context: ToolhostContext,
+  project: string,
+  sha256: string | null,
+  what = 'The manifest of the snapshot',
+): Promise<void> {
+  if (sha256 === null || (await contentOf(context, project).renew(sha256)) !== undefined) return;
+  throw new SuzumioError('content-missing', `${what} ${sha256} has not been stored.`);
 }
 
 /**

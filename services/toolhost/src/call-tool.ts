@@ -165,7 +165,7 @@ async function prepare(
       reader: store.reader,
       content,
       store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),
-      repository: () => repositoryOfAgent(store.reader, store.config, call.agent),
+      repository: () => repositoryOfAgent(store.reader, store.config, call.agent, call.turn),
       agent: call.agent,
       turn: call.turn,
       blind: blindTo(store, call),

@@ -18,6 +18,7 @@ import { type PreparedTurn, prepareTurn } from '@suzumio/store/turns/prepare-tur
 import { forgetDelivery } from '@suzumio/store/turns/deliver-turn';
 import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
+import { dueLook } from '@suzumio/store/turns/upstream-looks';
 import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
@@ -216,7 +217,8 @@ function answer(
   const { toolNames, toolSet, history, ...input } = claimed.input;
   const { id } = input.agent;
   const request = sandboxRequest(store, id);
-  const repository = repositoryOfAgent(store.reader, store.config, id);
+  const repository = repositoryOfAgent(store.reader, store.config, id, input.turn.id);
+  const look = dueLook(store.reader, store.config, input.turn.id);
   const shared = sharedOf(store.config, id);
   return {
     attempt: claimed.attempt,
@@ -228,6 +230,7 @@ function answer(
     ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
     tracked: trackedOf(store.reader, id),
     snapshot: claimed.snapshot,
+    ...(look ? { look } : {}),
     input: {
       ...input,
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),

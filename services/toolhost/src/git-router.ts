@@ -15,6 +15,7 @@ import { isPushed, sharedPacks, sharedRefs } from '@suzumio/store/content/shared
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { keptInput } from '@suzumio/store/turns/kept-input';
+import { isPackOfTurn } from '@suzumio/store/turns/upstream-looks';
 import {
   type CheckedPack,
   findPush,
@@ -38,8 +39,8 @@ const mostMembers = 1_000;
 const wholeNumber = /^\d{1,15}$/;
 
 /**
- * The repository that a project's agents share, for their runners. Git does not run here: packs are stored as they came once they
- * were inspected, and references are rows.
+ * The repository that a project's agents share, for their runners, and what is new where their clones come from. Git does not run
+ * here: packs are stored as they came once they were inspected, and references are rows.
  */
 export function gitRouter(context: ToolhostContext): Router {
   const router = express.Router();
@@ -62,9 +63,12 @@ export function gitRouter(context: ToolhostContext): Router {
   router
     .route('/git/packs/:sha256')
     .get((request, response) =>
-      using(context, request, async ({ store }) => {
+      ofAttempt(context, request, async ({ store, agent, turn }) => {
         const hash = parse(sha256, request.params.sha256, 'content hash');
-        if (!isPushed(store.reader, hash)) throw new SuzumioError('not-found', `No push has brought a pack ${hash}.`);
+        if (!isPackOfTurn(store.reader, turn, hash)) {
+          requireShared(store.config, agent);
+          if (!isPushed(store.reader, hash)) throw new SuzumioError('not-found', `No push has brought a pack ${hash}.`);
+        }
         await sendContent(context, store.project, hash, false, response);
       }),
     )
@@ -126,11 +130,26 @@ async function using<Result>(
   request: Request,
   work: (of: { store: ProjectStore; agent: string }) => Promise<Result> | Result,
 ): Promise<Result> {
+  return ofAttempt(context, request, (of) => {
+    requireShared(of.store.config, of.agent);
+    return work(of);
+  });
+}
+
+/**
+ * Runs `work` for a running attempt.
+ *
+ * @throws SuzumioError `unauthenticated`, `token-rejected`
+ */
+async function ofAttempt<Result>(
+  context: ToolhostContext,
+  request: Request,
+  work: (of: { store: ProjectStore; agent: string; turn: string }) => Promise<Result> | Result,
+): Promise<Result> {
   const token = attemptTokenOf(request, 'tool', context.cell.id);
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
-    requireShared(store.config, agent);
-    return work({ store, agent });
+    return work({ store, agent, turn: token.turn });
   });
 }
 

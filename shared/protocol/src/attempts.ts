@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { failure } from './failure-codes.js';
 import { ignoredRoots, trackedPaths } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
-import { cloneRequest } from './repository.js';
+import { cloneRequest, lookRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
 import { workspaceLimits } from './workspace-manifest.js';
 
@@ -16,7 +16,7 @@ import { workspaceLimits } from './workspace-manifest.js';
  * | `POST …/attempts/:attempt/capture`, `POST …/mark` | the lease token |
  * | `POST …/attempts/:attempt/complete`, `POST …/fail`, `PUT …/log` | the lease token |
  * | `GET`, `HEAD`, `PUT …/attempts/:attempt/content/:sha256` | the lease token |
- * | `PUT …/attempts/:attempt/base` | the lease token |
+ * | `PUT …/attempts/:attempt/base`, `PUT …/upstream` | the lease token |
  * | `POST …/attempts/:attempt/live` | the lease token |
  * | `POST /projects/gone` | the worker's credential |
  */
@@ -100,6 +100,8 @@ export const claimAnswer = z.object({
   snapshot: sha256.nullable(),
   /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */
   clone: cloneRequest.optional(),
+  /** What the worker finds out and reports before the turn starts, where it is a clone already. */
+  look: lookRequest.optional(),
   /** The frozen input, without the fields that the worker adds. */
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
 });

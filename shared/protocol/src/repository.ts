@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { failureCode } from './failure-codes.js';
 import { sha256 } from './ids.js';
 import { trackedPaths } from './ignored-roots.js';
 
@@ -22,6 +23,82 @@ export type CloneRequest = z.infer<typeof cloneRequest>;
 export const workspaceBase = z.object({ commit: commitId, snapshot: sha256, tracked: trackedPaths.optional() });
 export type WorkspaceBase = z.infer<typeof workspaceBase>;
 
+/** How many packs a tip may need beside the clone. One more, and the next pack needs no other. */
+export const maxUpstreamPacks = 32;
+
+/** How many commits may end the history of a shallow tip. */
+export const maxShallowCommits = 1_000;
+
+/** How long looking for what is new in a repository may take, in milliseconds: each turn waits for it. */
+export const lookMs = 120_000;
+
+/**
+ * Asks where the repository of a workspace is now. `known` are commits that the turn can have: the base, then tips of
+ * before, the newest last.
+ */
+export const lookRequest = cloneRequest.extend({
+  known: z
+    .array(commitId)
+    .min(1)
+    .max(maxUpstreamPacks + 1),
+});
+export type LookRequest = z.infer<typeof lookRequest>;
+
+/** Whether a clone's ref can ever be anywhere else. */
+export function isMovable({ ref }: Pick<CloneRequest, 'ref'>): boolean {
+  return ref === undefined || !commitId.safeParse(ref).success;
+}
+
+const upstreamPack = z.object({ sha256, sizeBytes: z.int().positive() });
+
+/** A commit that a repository's ref is at, and how it got there from what is known. */
+const tip = z.object({
+  commit: commitId,
+  /** How many commits it has in its history that the base lacks; absent where what was fetched does not tell. */
+  ahead: z.int().nonnegative().optional(),
+  /** Whether the base, or the tip before, is not in its history. */
+  rewritten: z.boolean(),
+});
+
+/** Why nothing was found out. */
+const noNews = z.object({ code: failureCode, message: z.string().max(2_000) });
+
+/** What a worker found when it looked, whose pack is stored already. */
+export const lookReport = z.union([
+  tip.extend({
+    /** What `known` lacks of it. */
+    pack: upstreamPack
+      .extend({
+        /** Whether it needs no pack of before. */
+        alone: z.boolean(),
+      })
+      .optional(),
+    /** The commits whose parents were not fetched. */
+    shallow: z.array(commitId).max(maxShallowCommits).optional(),
+  }),
+  z.object({ noNews }),
+]);
+export type LookReport = z.infer<typeof lookReport>;
+
+/** Where the repository of a workspace is, for one turn: all of its attempts have the same. */
+export const upstream = tip.extend({
+  /** The packs that bring it from the clone to `commit`, in the order in which they are taken. */
+  packs: z.array(upstreamPack).max(maxUpstreamPacks + 1),
+  shallow: z.array(commitId).max(maxShallowCommits).optional(),
+  /** Why it may be elsewhere by now. The sentence, which may name paths of a host, is for people. */
+  noNews: noNews.pick({ code: true }).optional(),
+});
+export type Upstream = z.infer<typeof upstream>;
+
+/** The answer to a report: what the turn is told, which is the first report of it. */
+export const lookAnswer = z.object({ upstream: upstream.optional() });
+export type LookAnswer = z.infer<typeof lookAnswer>;
+
+/** The remote of a clone that leads to the repository that it was made from, its address, and the branch there. */
+export const upstreamRemote = 'upstream';
+export const upstreamUrl = 'suzumio::upstream';
+export const upstreamBranch = 'tip';
+
 /** The repository in a workspace, as its agent is told of it. */
 export const repository = z.object({
   /** Its address; of a path only the last part. */
@@ -30,6 +107,8 @@ export const repository = z.object({
   branch: z.string(),
   /** The id of the commit that the branch began at. */
   base: commitId,
+  /** Absent in the turn that it was cloned for, and where its ref is a commit. */
+  upstream: upstream.optional(),
 });
 export type Repository = z.infer<typeof repository>;
 
@@ -39,11 +118,48 @@ export function repositoryOf({ git, ref, branch }: CloneRequest, base: string): 
   return { name, ...(ref === undefined ? {} : { ref }), branch, base };
 }
 
-/** What a model is told of the repository in its workspace. */
-export function repositoryText({ name, ref, branch, base }: Repository): string {
+/**
+ * What a model is told of the repository in its workspace.
+ *
+ * @param runsGit whether it is told commands
+ */
+export function repositoryText({ name, ref, branch, base, upstream: now }: Repository, runsGit: boolean): string {
   const at = ref === undefined ? '' : ` at ${ref}`;
+  const own = now
+    ? 'nothing is pushed there, and nothing in it changes by itself'
+    : 'nothing is pushed there or pulled from there';
   return (
-    `Your workspace is a Git clone of ${name}${at}, of your own: nothing is pushed there or pulled from there. You are on the branch ` +
-    `${branch}, which began at the commit ${base}.`
+    `Your workspace is a Git clone of ${name}${at}, of your own: ${own}. You are on the branch ` +
+    `${branch}, which began at the commit ${base}.${now ? ` ${upstreamText(now, base, runsGit)}` : ''}`
   );
+}
+
+function upstreamText(
+  { commit, ahead, rewritten, shallow, noNews: missed }: Upstream,
+  base: string,
+  runsGit: boolean,
+): string {
+  const isBase = commit === base;
+  const said = [
+    missed
+      ? `Whether the repository has moved could not be found out before this turn (${missed.code}): it was last seen at ${isBase ? 'that commit' : `the commit ${commit}`}.`
+      : isBase
+        ? 'The repository is still at that commit.'
+        : `The repository is at the commit ${commit} now.`,
+  ];
+  if (isBase) return said.join(' ');
+  const fetches = `git fetch ${shallow ? '--update-shallow ' : ''}${upstreamRemote}`;
+  if (ahead === undefined) said.push('How many commits lie between the two is not known.');
+  else
+    said.push(
+      ahead === 1 ? 'It has 1 commit that yours began without.' : `It has ${ahead} commits that yours began without.`,
+    );
+  if (rewritten) said.push('Its history was rewritten: what you know of it may not be in it any more.');
+  if (runsGit) {
+    const branchThere = `${upstreamRemote}/${upstreamBranch}`;
+    said.push(
+      `To see it, run ${fetches} && git log suzumio/base..${branchThere}; to have it in your branch, git merge ${branchThere} or git rebase ${branchThere}.`,
+    );
+  }
+  return said.join(' ');
 }

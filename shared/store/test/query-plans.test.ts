@@ -5,6 +5,9 @@ import { once } from '@suzumio/store/sqlite/once';
 import { searchText } from '@suzumio/contract/model/search';
 import { listEvents } from '@suzumio/store/projects/events';
 import { pushToShared } from '@suzumio/store/turns/push-to-shared';
+import { dueLook, isPackOfTurn, recordLook, workspaceRepository } from '@suzumio/store/turns/upstream-looks';
+import { recordBase, repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
+import { isUpstreamPack } from '@suzumio/store/content/upstream-packs';
 import { readReply } from '@suzumio/store/turns/read-reply';
 import { listToolCalls, listTurns } from '@suzumio/store/turns/read-turns';
 import { isPublished, listArtifacts, newestArtifactOfAll, newestVersions } from '@suzumio/store/content/artifacts';
@@ -48,6 +51,7 @@ const history = [
   'tasks',
   'git_pushes',
   'git_packs',
+  'upstream_looks',
 ];
 
 test('nothing in a turn looks through history', async () => {
@@ -160,6 +164,25 @@ test('a push looks through no earlier ones, and a fetch reads those that have br
     'SEARCH git_packs USING INTEGER PRIMARY KEY (rowid>?)',
     'SEARCH git_pushes USING INTEGER PRIMARY KEY (rowid=?)',
   ]);
+});
+
+test('a look at the repository of a clone goes through no earlier ones', async () => {
+  const team = await makeTeam(teamYaml.replace('ada: { ', 'ada: { workspace: { git: /srv/tides }, '));
+  const first = await team.work('ada');
+  const { reader, config } = team.store;
+  const commit = '1'.repeat(40);
+  await team.write((tx) => recordBase(tx, config, first, { commit, snapshot: 'f'.repeat(64) }));
+  await team.complete(first);
+  const prepare = jest.spyOn(Database.prototype, 'prepare');
+  const attempt = await team.work('ada');
+  expect(dueLook(reader, config, attempt.turn)).toMatchObject({ known: [commit] });
+  const pack = { sha256: 'e'.repeat(64), sizeBytes: 100, alone: true };
+  await team.write((tx) => recordLook(tx, config, attempt, { commit: '2'.repeat(40), rewritten: false, pack }));
+  expect(isPackOfTurn(reader, attempt.turn, pack.sha256)).toBe(true);
+  expect(isUpstreamPack(reader, pack.sha256)).toBe(true);
+  repositoryOfAgent(reader, config, 'ada', attempt.turn);
+  workspaceRepository(reader, config, 'ada');
+  expect(scansIn(reader, prepared(prepare))).toEqual([]);
 });
 
 /** The statements of projects that were prepared meanwhile. */

@@ -141,6 +141,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   WorkspaceEntry: workspace.workspaceEntryView,
   FileChange: workspace.fileChange,
   FileCounts: workspace.fileCounts,
+  WorkspaceRepository: workspace.workspaceRepositoryView,
   RestoredWorkspace: workspaces.restoreWorkspaceAnswer,
   TurnChanges: workspaces.turnChangesAnswer,
   WorkspaceChangeList: workspaces.workspaceChangeListAnswer,

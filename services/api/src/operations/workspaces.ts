@@ -7,6 +7,7 @@ import { ContentStore } from '@suzumio/store/content/content-store';
 import { agentRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { turnCalled } from '@suzumio/store/turns/read-turns';
+import { workspaceRepository } from '@suzumio/store/turns/upstream-looks';
 import type { Found } from '@suzumio/store/workspaces/look-into';
 import { restoreWorkspace } from '@suzumio/store/workspaces/restore-workspace';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
@@ -144,6 +145,10 @@ export function workspaceRuns(): Runs<Workspaces> {
       const content = new ContentStore(projectDir);
       if (!isNow && (await content.sizeOf(found.sha256)) === undefined) throw collected(place);
       await sendContent(call.request, call.response, content, { ...found, name: posix.basename(path) });
+    },
+
+    async getWorkspaceRepository(call) {
+      return call.withProject((store) => workspaceRepository(store.reader, store.config, call.params.agent));
     },
 
     async restoreWorkspace(call) {

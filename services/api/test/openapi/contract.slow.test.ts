@@ -601,6 +601,8 @@ test('what happened meanwhile is told as the table of events says', async () => 
     'budget.reached',
     'artifact.redacted',
     'workspace.cloned',
+    'upstream.moved',
+    'upstream.missed',
     'git.pushed',
     'agent.waiting',
   ]);

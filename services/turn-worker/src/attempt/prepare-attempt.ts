@@ -12,6 +12,7 @@ import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot } from './agent-workspace.js';
 import { cloneWorkspace } from './clone-workspace.js';
 import { type Host, requireAllowed } from './host.js';
+import { lookUpstream } from './look-upstream.js';
 import type { StopSwitch } from './stop-switch.js';
 import { TurnDirectory } from './turn-directory.js';
 
@@ -58,9 +59,15 @@ export async function prepareAttempt(
   const { ignored = [], tracked = [] } = claim;
   const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored, tracked, bounds });
   await bringToSnapshot(workspace, claim.snapshot, { client, stop });
+  const [of, by] = [
+    { ref, claim },
+    { host, client, stop, logger },
+  ];
   const repository = claim.clone
-    ? await cloneWorkspace(workspace, claim.clone, { ref, claim }, { host, client, stop, logger })
-    : claim.input.repository;
+    ? await cloneWorkspace(workspace, claim.clone, of, by)
+    : claim.look
+      ? await lookUpstream(workspace, claim.look, of, by)
+      : claim.input.repository;
   // Without `sandbox` in its input, from a ToolHost of before, the runner does what a script says unannounced.
   if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
   const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;

@@ -21,6 +21,8 @@ export interface GitRun {
   signal: AbortSignal;
   /** A directory that the command, and what it starts, has open as descriptor {@link heldFd}. */
   held?: HeldDirectory | undefined;
+  /** What the command reads. @default nothing */
+  input?: string;
   /** Takes the standard output; throws to end the command. @default it is kept */
   onOutput?: (bytes: Buffer) => void;
 }
@@ -59,7 +61,7 @@ export class Git {
    *
    * @throws GitFailed; what `signal` was aborted with; what `onOutput` throws
    */
-  async run(args: readonly string[], { protocols = [], signal, held, onOutput }: GitRun): Promise<string> {
+  async run(args: readonly string[], { protocols = [], signal, held, input, onOutput }: GitRun): Promise<string> {
     this.#opened ??= this.#open();
     await this.#opened;
     signal.throwIfAborted();
@@ -69,7 +71,7 @@ export class Git {
       cwd: this.#home,
       // A process group of its own, so that all that Git starts ends with it.
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe', held?.fd ?? 'ignore'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', held?.fd ?? 'ignore'],
       env: {
         ...environment,
         HOME: this.#home,
@@ -98,6 +100,9 @@ export class Git {
       }
     });
     child.stderr?.on('data', (bytes: Buffer) => said.add(bytes));
+    // It may end before it has read everything.
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
     try {
       const [code, by] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
         child.once('error', reject);

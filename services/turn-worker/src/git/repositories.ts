@@ -1,12 +1,14 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GitAuthor } from '@suzumio/protocol/git-author';
-import type { CloneRequest } from '@suzumio/protocol/repository';
+import { type CloneRequest, lookMs, type LookRequest } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
 import { Git } from './git.js';
 import { fetchFailure, GitFailed } from './git-failed.js';
+import { removeTree } from '../files/remove-tree.js';
 import { inspectTree } from './inspect-tree.js';
+import { type Looked, packNews } from './pack-news.js';
 import { depthOf, type Fetched, Mirrors } from './mirrors.js';
 
 export interface RepositoriesOptions {
@@ -16,11 +18,11 @@ export interface RepositoriesOptions {
   bounds: WorkspaceBounds;
   /** The longest time that fetching and cloning may take, in milliseconds. */
   cloneMs: number;
+  /** The longest time that looking for what is new may take, in milliseconds. @default {@link lookMs} */
+  lookMs?: number;
 }
 
-export interface CloneOptions {
-  /** Who commits in the clone, whatever runs Git there. */
-  author: GitAuthor;
+export interface LookOptions {
   /** Of the workspace. */
   bounds?: WorkspaceBounds;
   /** Throws unless a repository of this host may be cloned, by its path with links resolved, once it is open. */
@@ -28,6 +30,11 @@ export interface CloneOptions {
   /** Directories that are not captured: see `ignoredRoots`. */
   ignored?: readonly string[];
   signal: AbortSignal;
+}
+
+export interface CloneOptions extends LookOptions {
+  /** Who commits in the clone, whatever runs Git there. */
+  author: GitAuthor;
 }
 
 export interface Cloned {
@@ -59,21 +66,61 @@ export class Repositories {
     to: string,
     { author, bounds = this.options.bounds, check, ignored = [], signal }: CloneOptions,
   ): Promise<Cloned> {
-    const { cloneMs } = this.options;
-    const tooLong = AbortSignal.timeout(cloneMs);
-    const either = AbortSignal.any([signal, tooLong]);
-    try {
-      return await this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
+    return this.#within(request, this.options.cloneMs, signal, (either) =>
+      this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
         const within = { bounds, ignored, name: request.git, signal: either };
         const tracked = await inspectTree(this.#git, fetched, within);
         await this.#cloneFrom(fetched, request, to, author, either);
         return { commit: fetched.commit, tracked };
-      });
+      }),
+    );
+  }
+
+  /**
+   * Looks where a repository is now that was cloned before, and packs what is new there. No clone changes.
+   *
+   * @param use is given what was found; its pack is gone afterwards
+   * @throws AttemptFailure that says why nothing could be found out; what `signal` was aborted with; what `check` and `use` throw
+   */
+  async look<Result>(
+    request: LookRequest,
+    { bounds = this.options.bounds, check, ignored = [], signal }: LookOptions,
+    use: (looked: Looked) => Promise<Result>,
+  ): Promise<Result> {
+    const { directory, lookMs: mostMs = lookMs } = this.options;
+    const news = join(directory, 'news');
+    await mkdir(news, { recursive: true, mode: 0o700 });
+    const own = await mkdtemp(`${news}/`);
+    try {
+      const looked = await this.#within(request, mostMs, signal, (either) =>
+        this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
+          // What was there before was looked at before.
+          if (fetched.commit !== request.known.at(-1)) {
+            await inspectTree(this.#git, fetched, { bounds, ignored, name: request.git, signal: either });
+          }
+          return packNews(this.#git, fetched, request, { directory: own, signal: either });
+        }),
+      );
+      return await use(looked);
+    } finally {
+      await removeTree(own);
+    }
+  }
+
+  /** Says what is wrong with a repository, also where it does not answer in time. */
+  async #within<Result>(
+    { git, ref }: Pick<CloneRequest, 'git' | 'ref'>,
+    mostMs: number,
+    signal: AbortSignal,
+    work: (signal: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    const tooLong = AbortSignal.timeout(mostMs);
+    try {
+      return await work(AbortSignal.any([signal, tooLong]));
     } catch (error) {
-      if (error instanceof GitFailed) throw fetchFailure(error, request.git, request.ref);
+      if (error instanceof GitFailed) throw fetchFailure(error, git, ref);
       if (tooLong.aborted && !signal.aborted) {
-        const message = `${request.git} could not be cloned within ${cloneMs} ms.`;
-        throw new AttemptFailure('repository-unavailable', message);
+        throw new AttemptFailure('repository-unavailable', `${git} could not be fetched within ${mostMs} ms.`);
       }
       throw error;
     }

@@ -20,7 +20,7 @@ import {
   measureAnswer,
 } from '@suzumio/protocol/attempts';
 import { type LiveAnswer, liveAnswer, type LiveReport } from '@suzumio/protocol/live';
-import type { WorkspaceBase } from '@suzumio/protocol/repository';
+import { type LookAnswer, lookAnswer, type LookReport, type WorkspaceBase } from '@suzumio/protocol/repository';
 import {
   type ComparisonClaim,
   type ComparisonEnd,
@@ -222,6 +222,12 @@ export class AttemptClient {
   /** Records the clone that the agent's workspace begins with. */
   async putBase(base: WorkspaceBase): Promise<void> {
     await this.http.send(this.#at('base', { method: 'PUT', json: base, timeoutMs: callTimeoutMs }));
+  }
+
+  /** Records where the repository of the agent's workspace is, and returns what the turn is told. */
+  putUpstream(report: LookReport): Promise<LookAnswer> {
+    const request = this.#at('upstream', { method: 'PUT', json: report, timeoutMs: callTimeoutMs });
+    return this.http.json(lookAnswer, request);
   }
 
   /** The content as a stream, whose hash is not checked. */

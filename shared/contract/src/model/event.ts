@@ -152,6 +152,23 @@ export const eventTable = {
     branch: text,
     commit: text,
   }),
+  'upstream.moved': told(
+    'Before a turn, the repository of a workspace was found at another commit. `ahead` counts the commits that the workspace began without. With `rewritten`, the base or the commit of before is not in its history.',
+    {
+      repository: text,
+      ref: text.optional(),
+      from: text,
+      to: text,
+      ahead: count.optional(),
+      rewritten: z.boolean(),
+    },
+  ),
+  'upstream.missed': told('Before a turn, it could not be found out where the repository of a workspace is.', {
+    repository: text,
+    ref: text.optional(),
+    code: failureCode,
+    message: text,
+  }),
   'git.pushed': told(
     'An agent pushed to the shared repository. A `from` or `to` of null: it was not there, or is no longer.',
     {

@@ -1,3 +1,4 @@
+import { failureCode } from '@suzumio/protocol/failure-codes';
 import { sha256 } from '@suzumio/protocol/ids';
 import * as z from 'zod';
 
@@ -62,3 +63,42 @@ export const workspaceChangeView = z.object({
   createdAt: z.iso.datetime(),
 });
 export type WorkspaceChangeView = z.infer<typeof workspaceChangeView>;
+
+const commit = z.string().describe('The id of a commit.');
+const turnOf = {
+  turn: z.string(),
+  turnNumber: count.describe('Its number among the turns of the agent.'),
+};
+
+/** What an agent's workspace is a clone of, and where that repository is. */
+export const workspaceRepositoryView = z.object({
+  agent: z.string(),
+  repository: z
+    .object({
+      name: z.string().describe('Its address; of a path only the last part.'),
+      ref: z.string().nullable().describe('What was cloned; null for the default branch.'),
+      branch: z.string().describe("The agent's branch, which began at the base."),
+      base: commit,
+      ...turnOf,
+      clonedAt: z.iso.datetime(),
+      upstream: z
+        .object({
+          commit: commit.describe('Where it was last seen.'),
+          ahead: count
+            .nullable()
+            .describe('How many commits it has that the base lacks; null where that is not known.'),
+          rewritten: z.boolean().describe('Whether the base, or where it was seen before, is not in its history.'),
+          ...turnOf,
+          lookedAt: z.iso.datetime(),
+          noNews: z
+            .object({ code: failureCode, message: z.string() })
+            .nullable()
+            .describe('Why the last look has found nothing out.'),
+        })
+        .nullable()
+        .describe('The look before its newest turn; null before the second, and where what was cloned is one commit.'),
+    })
+    .nullable()
+    .describe('Null where the workspace is no clone, or was not cloned yet.'),
+});
+export type WorkspaceRepositoryView = z.infer<typeof workspaceRepositoryView>;

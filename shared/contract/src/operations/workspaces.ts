@@ -1,7 +1,13 @@
 import * as z from 'zod';
-import { fileChange, fileCounts, workspaceChangeView, workspaceEntryView } from '../model/workspace.js';
+import {
+  fileChange,
+  fileCounts,
+  workspaceChangeView,
+  workspaceEntryView,
+  workspaceRepositoryView,
+} from '../model/workspace.js';
 import { json, resource } from './operation.js';
-import { listOf, namedListOf, namedPage, numeral, page, request } from './request.js';
+import { listOf, namedListOf, namedPage, noQuery, numeral, page, request } from './request.js';
 
 const path = z.string().max(1024);
 
@@ -129,6 +135,15 @@ export const workspaces = resource('Workspaces', {
       304: { description: 'The client has them.' },
     },
     refusals: ['agent-unknown', 'turn-unknown', 'workspace-path-unknown', 'content-collected', 'range-not-satisfiable'],
+  },
+  getWorkspaceRepository: {
+    method: 'get',
+    path: '/api/projects/:project/agents/:agent/workspace/repository',
+    summary: "What an agent's workspace is a clone of, where it began, and how far that repository has gone on.",
+    description: 'As its turns are told: the repository itself is not looked at for it.',
+    query: noQuery,
+    answers: { 200: { description: 'What is on record.', content: json(workspaceRepositoryView) } },
+    refusals: ['agent-unknown'],
   },
   restoreWorkspace: {
     method: 'post',

@@ -53,6 +53,11 @@ export function ownersIn(
       { name },
     );
     if (pusher) return { owner: pusher.agent, kind: 'content' };
+    const follower = reader.get<{ agent: string }>(
+      'SELECT agent_id AS agent FROM upstream_looks WHERE pack = :name ORDER BY seq LIMIT 1',
+      { name },
+    );
+    if (follower) return { owner: follower.agent, kind: 'snapshots' };
     const agent = agentWith(name);
     return agent === undefined ? { owner: systemOwner, kind: 'content' } : { owner: agent, kind: 'snapshots' };
   };

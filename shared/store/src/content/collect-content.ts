@@ -10,6 +10,7 @@ import { listReports } from './reports.js';
 import { usedContent } from './search-content.js';
 import { putBack, setAside } from './set-aside.js';
 import { isPushed } from './shared-repository.js';
+import { isUpstreamPack } from './upstream-packs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';
 
@@ -51,7 +52,7 @@ export async function collectContent(
 }
 
 /** Why some content was not removed. */
-export type StillUsed = 'published' | 'reported' | 'pushed' | 'in a workspace' | 'just confirmed';
+export type StillUsed = 'published' | 'reported' | 'pushed' | 'fetched' | 'in a workspace' | 'just confirmed';
 
 /**
  * Removes content at once where nothing refers to it. Content that a running attempt may have been told to be there is left
@@ -78,6 +79,7 @@ export async function removeContent(
         if (isPublished(store.reader, name)) return 'published';
         if (reports.has(path)) return 'reported';
         if (isPushed(store.reader, name)) return 'pushed';
+        if (isUpstreamPack(store.reader, name)) return 'fetched';
         return search.kept.agentWith(name) === undefined ? 'just confirmed' : 'in a workspace';
       }),
     );

@@ -11,6 +11,7 @@ import { type KeptHistory, KeptSnapshots, type ReferredSnapshot } from './kept-s
 import { listReports } from './reports.js';
 import { isAside, putBack } from './set-aside.js';
 import { isPushed } from './shared-repository.js';
+import { isUpstreamPack } from './upstream-packs.js';
 import { storedManifest, TooLong } from './stored-snapshot.js';
 
 /** A stored file, found in a search. */
@@ -175,6 +176,7 @@ export function usedContent(reader: SqlReader, kept: KeptSnapshots): (name: stri
   return (name, path) =>
     isPublished(reader, name) ||
     isPushed(reader, name) ||
+    isUpstreamPack(reader, name) ||
     images.has(name) ||
     reports.has(path) ||
     (sha256.safeParse(name).success && kept.agentWith(name) !== undefined);

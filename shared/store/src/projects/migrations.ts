@@ -463,4 +463,31 @@ CREATE TABLE git_diffs (
 ) STRICT;
 `,
   },
+  {
+    // Where the repositories of clones were before each turn, and what workers have packed of them.
+    version: 32,
+    sql: `
+CREATE TABLE upstream_looks (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent_id TEXT NOT NULL REFERENCES agents (id),
+  turn_id TEXT NOT NULL UNIQUE REFERENCES turns (id),
+  -- Where nothing was found out, that of before.
+  commit_id TEXT NOT NULL,
+  -- How many commits the base lacks; null where that is not known.
+  ahead INTEGER,
+  rewritten INTEGER NOT NULL,
+  pack TEXT,
+  pack_bytes INTEGER,
+  -- Whether the pack needs no other.
+  alone INTEGER NOT NULL DEFAULT 0,
+  shallow_json TEXT,
+  -- Why nothing was found out.
+  failure_json TEXT,
+  created_at_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX upstream_looks_agent ON upstream_looks (agent_id, seq);
+CREATE INDEX upstream_looks_packs ON upstream_looks (pack) WHERE pack IS NOT NULL;
+CREATE INDEX upstream_looks_chains ON upstream_looks (agent_id, seq) WHERE pack IS NOT NULL;
+`,
+  },
 ];

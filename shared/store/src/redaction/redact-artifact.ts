@@ -127,6 +127,7 @@ const words: Record<StillUsed, string> = {
   published: 'another artifact has the same',
   reported: 'a report has the same',
   pushed: 'an agent has pushed the same to the shared repository',
+  fetched: 'the repository of a clone has brought the same',
   'in a workspace': 'the workspace of an agent has the same',
   'just confirmed':
     'a turn that runs may refer to the same; what nobody refers to is removed when it was not stored or asked for in a day',

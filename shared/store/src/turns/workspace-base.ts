@@ -5,18 +5,27 @@ import { attemptRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { assertRunning, type AttemptId } from './authorize.js';
+import { upstreamOf } from './upstream-looks.js';
+import { baseRow } from './workspace-base-row.js';
 
-/** The repository in an agent's workspace; undefined while it was not cloned. */
-export function repositoryOfAgent(reader: SqlReader, config: ProjectConfig, agent: string): Repository | undefined {
+/** The repository in an agent's workspace, as a turn is told of it; undefined while it was not cloned. */
+export function repositoryOfAgent(
+  reader: SqlReader,
+  config: ProjectConfig,
+  agent: string,
+  turn: string,
+): Repository | undefined {
   const clone = cloneOf(config, agent);
-  const base = clone === undefined ? undefined : baseOf(reader, agent);
-  return clone === undefined || base === undefined ? undefined : repositoryOf(clone, base);
+  const base = clone === undefined ? undefined : baseRow(reader, agent)?.commit_id;
+  if (clone === undefined || base === undefined) return undefined;
+  const upstream = upstreamOf(reader, turn);
+  return { ...repositoryOf(clone, base), ...(upstream ? { upstream } : {}) };
 }
 
 /** The repository that an agent's workspace is to become a clone of before its next turn. */
 export function dueClone(reader: SqlReader, config: ProjectConfig, agent: string): CloneRequest | undefined {
   const clone = cloneOf(config, agent);
-  return clone === undefined || baseOf(reader, agent) !== undefined ? undefined : clone;
+  return clone === undefined || baseRow(reader, agent) !== undefined ? undefined : clone;
 }
 
 /**
@@ -30,7 +39,7 @@ export function recordBase(tx: Tx, config: ProjectConfig, id: AttemptId, base: W
   assertRunning(attemptRow(tx, id.turn, id.attempt), id);
   const { agent_id: agent } = turnRow(tx, id.turn);
   const clone = cloneOf(config, agent);
-  if (!clone || baseOf(tx, agent) !== undefined) return;
+  if (!clone || baseRow(tx, agent) !== undefined) return;
   tx.run(
     `INSERT INTO workspace_bases (agent_id, commit_id, turn_id, created_at_ms, tracked_json)
      VALUES (:agent, :commit, :turn, :now, :tracked)`,
@@ -49,14 +58,6 @@ export function recordBase(tx: Tx, config: ProjectConfig, id: AttemptId, base: W
 
 /** What of an agent's clone lies in directories that are not captured, and is captured all the same. */
 export function trackedOf(reader: SqlReader, agent: string): string[] {
-  const row = reader.get<{ tracked_json: string | null }>(
-    'SELECT tracked_json FROM workspace_bases WHERE agent_id = :agent',
-    { agent },
-  );
+  const row = baseRow(reader, agent);
   return row?.tracked_json ? (JSON.parse(row.tracked_json) as string[]) : [];
-}
-
-function baseOf(reader: SqlReader, agent: string): string | undefined {
-  return reader.get<{ commit_id: string }>('SELECT commit_id FROM workspace_bases WHERE agent_id = :agent', { agent })
-    ?.commit_id;
 }

@@ -27,13 +27,13 @@ describe('the base of a workspace', () => {
       depth: 5,
       branch: 'suzumio/ada',
     });
-    expect(repositoryOfAgent(reader, config, 'ada')).toBeUndefined();
+    expect(repositoryOfAgent(reader, config, 'ada', 'turn_none')).toBeUndefined();
     expect(dueClone(reader, config, 'ben')).toBeUndefined();
     const begun = await of.work('ada');
     await record(of, begun);
     expect(dueClone(reader, config, 'ada')).toBeUndefined();
     const told = { name: 'tides', ref: 'main', branch: 'suzumio/ada', base: commit };
-    expect(repositoryOfAgent(reader, config, 'ada')).toEqual(told);
+    expect(repositoryOfAgent(reader, config, 'ada', begun.turn)).toEqual(told);
     expect(agentRow(reader, 'ada').snapshot).toBe(snapshot);
     expect(trackedOf(reader, 'ada')).toEqual([]);
     const { items } = listEvents(reader, { limit: 100 });
@@ -56,7 +56,7 @@ describe('the base of a workspace', () => {
     const begun = await of.work('ada');
     await record(of, begun);
     await record(of, begun, { commit: 'd'.repeat(40), snapshot: 'b'.repeat(64) });
-    expect(repositoryOfAgent(of.store.reader, of.store.config, 'ada')?.base).toBe(commit);
+    expect(repositoryOfAgent(of.store.reader, of.store.config, 'ada', begun.turn)?.base).toBe(commit);
     expect(agentRow(of.store.reader, 'ada').snapshot).toBe(snapshot);
   });
 

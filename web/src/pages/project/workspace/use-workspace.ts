@@ -36,6 +36,15 @@ export function useEntries(place: Place, isWanted = true) {
   });
 }
 
+/** What the workspace is a clone of, and where that is. */
+export function useClone(place: Place) {
+  const { project, agent } = place;
+  return useQuery({
+    queryKey: keyOf(place, 'repository'),
+    queryFn: async () => (await api.getWorkspaceRepository({ project, agent })).repository,
+  });
+}
+
 /** The newest changes of the workspace, or of what is at a path. */
 export function useChanges(place: Place, path: string) {
   const { project, agent } = place;

@@ -14,6 +14,7 @@ import { Ago } from '../../../parts/time.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
 import { turnPath, workspacePath } from '../../../parts/places.js';
 import { useSharedRefs } from '../repository.js';
+import { CloneLine } from './clone-line.js';
 import { type Place, useChanges, useDifference, useEntries, useFile, type WorkspaceFile } from './use-workspace.js';
 import { useTitle } from '../../../title.js';
 
@@ -63,6 +64,7 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
   return (
     <>
       <Choices detail={detail} place={place} from={from} changes={changes.data?.items ?? []} />
+      <CloneLine place={place} />
       <div className={file !== undefined || isComparing ? 'panes panes-open' : 'panes'}>
         <Directory place={place} from={from} isFile={file !== undefined} />
         <section className="panes-item" aria-label={file === undefined ? 'Changes' : 'File'}>
