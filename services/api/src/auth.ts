@@ -146,7 +146,8 @@ function shownSession(request: Request, publicUrl: string | undefined) {
 /** Why a request without a token comes from nobody: it shows no session, or one that has ended. */
 function whyNobody(request: Request, catalog: Catalog, publicUrl: string | undefined): string {
   const shown = shownSession(request, publicUrl);
-  return shown === undefined ? tokenMissing : catalog.sessions.whyEnded(shown.secret);
+  if (shown) return catalog.sessions.whyEnded(shown.secret);
+  return request.headers['sec-fetch-site'] === undefined ? tokenMissing : 'Nobody is signed in in this browser.';
 }
 
 function identities(response: Response): { identity?: ApiIdentity } {

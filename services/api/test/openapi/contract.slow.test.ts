@@ -97,6 +97,7 @@ const queries: Readonly<Record<string, string>> = {
   uploadArtifact: 'name=levels.csv',
   getWorkspaceFile: 'path=notes.md',
   search: 'q=begin',
+  endSessions: 'token=admin',
   getSharedDiff: `from=${'1'.repeat(40)}&to=${'2'.repeat(40)}`,
 };
 
