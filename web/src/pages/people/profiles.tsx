@@ -101,46 +101,53 @@ export function Profile({ nickname }: { nickname: string }) {
   const isRetired = retiredAt !== null;
   return (
     <div className="page people">
-      <nav className="crumbs" aria-label="Where this is">
-        <Link href="/profiles">Profiles</Link>
-      </nav>
-      <div className="people-head">
-        <h2 className="people-title">
-          <bdi>{nickname}</bdi> <span className="people-role">{visible(role)}</span>
-        </h2>
-        {isRetired ? null : (
-          <span className="people-acts">
-            {may('updateProfile') ? (
-              <Link href={`${profilePath(nickname)}/edit`} className="button">
-                Edit
-              </Link>
-            ) : null}
-            {may('retireProfile') ? (
-              <button type="button" className="button" onClick={() => openDialog(<RetireDialog nickname={nickname} />)}>
-                Retire…
-              </button>
-            ) : null}
-          </span>
-        )}
-      </div>
-      <p className="facts">
-        <span>
-          {team === null ? (
-            'in no team'
-          ) : (
-            <>
-              in the team{' '}
-              <Link href={`/teams/${team}`} className="evidence">
-                <bdi>{team}</bdi>
-              </Link>
-            </>
+      <div className="people-top">
+        {' '}
+        <nav className="crumbs" aria-label="Where this is">
+          <Link href="/profiles">Profiles</Link>
+        </nav>
+        <div className="people-head">
+          <h2 className="people-title">
+            <bdi>{nickname}</bdi> <span className="people-role">{visible(role)}</span>
+          </h2>
+          {isRetired ? null : (
+            <span className="people-acts">
+              {may('updateProfile') ? (
+                <Link href={`${profilePath(nickname)}/edit`} className="button">
+                  Edit
+                </Link>
+              ) : null}
+              {may('retireProfile') ? (
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => openDialog(<RetireDialog nickname={nickname} />)}
+                >
+                  Retire…
+                </button>
+              ) : null}
+            </span>
           )}
-        </span>
-        <span>{model === null ? 'thinks with the model of its project' : <>thinks with {visible(model)}</>}</span>
-        <span className="quiet">
-          made <Moment at={createdAt} />, changed <Moment at={updatedAt} />
-        </span>
-      </p>
+        </div>
+        <p className="facts">
+          <span>
+            {team === null ? (
+              'in no team'
+            ) : (
+              <>
+                in the team{' '}
+                <Link href={`/teams/${team}`} className="evidence">
+                  <bdi>{team}</bdi>
+                </Link>
+              </>
+            )}
+          </span>
+          <span>{model === null ? 'thinks with the model of its project' : <>thinks with {visible(model)}</>}</span>
+          <span className="quiet">
+            made <Moment at={createdAt} />, changed <Moment at={updatedAt} />
+          </span>
+        </p>
+      </div>{' '}
       {isRetired ? (
         <p className="people-retired">
           Retired since <Moment at={retiredAt} />: no new project starts from it. Those that did go on.

@@ -92,24 +92,27 @@ export function Team({ name }: { name: string }) {
   const isEmpty = members.length === 0 && project === null;
   return (
     <div className="page people">
-      <nav className="crumbs" aria-label="Where this is">
-        <Link href="/teams">Teams</Link>
-      </nav>
-      <div className="people-head">
-        <h2 className="people-title">
-          <bdi>{name}</bdi>
-        </h2>
-        {may('updateTeam') ? (
-          <span className="people-acts">
-            <button type="button" className="button" onClick={() => openDialog(<EditTeam team={team.data} />)}>
-              Edit…
-            </button>
-          </span>
-        ) : null}
-      </div>
-      <p className="people-lead">
-        {description === '' ? <span className="quiet">Nobody has said what it is for.</span> : visible(description)}
-      </p>
+      <div className="people-top">
+        {' '}
+        <nav className="crumbs" aria-label="Where this is">
+          <Link href="/teams">Teams</Link>
+        </nav>
+        <div className="people-head">
+          <h2 className="people-title">
+            <bdi>{name}</bdi>
+          </h2>
+          {may('updateTeam') ? (
+            <span className="people-acts">
+              <button type="button" className="button" onClick={() => openDialog(<EditTeam team={team.data} />)}>
+                Edit…
+              </button>
+            </span>
+          ) : null}
+        </div>
+        <p className="people-lead">
+          {description === '' ? <span className="quiet">Nobody has said what it is for.</span> : visible(description)}
+        </p>
+      </div>{' '}
       <section aria-label="Standing project">
         <h2>Standing project</h2>
         {project === null ? (
