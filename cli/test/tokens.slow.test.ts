@@ -40,9 +40,9 @@ describe('with nothing running', () => {
     await create('east-1', '--scope', 'worker');
     const list = await world.run('tokens', 'list');
     expect(list.out.split('\n').map((line) => line.trim().split(/ {2,}/))).toEqual([
-      ['NAME', 'SCOPE', 'PROJECT', 'STATE', 'CREATED', 'BY', 'EXPIRES'],
-      ['ci', 'write', 'all', 'good', expect.anything(), 'user', '2030-01-31 12:00:00'],
-      ['east-1', 'worker', 'all', 'good', expect.anything(), 'user', 'never'],
+      ['NAME', 'SCOPE', 'PROJECT', 'STATE', 'CREATED', 'BY', 'LAST USED', 'SIGNED IN', 'EXPIRES'],
+      ['ci', 'write', 'all', 'good', expect.anything(), 'user', 'never', '-', '2030-01-31 12:00:00'],
+      ['east-1', 'worker', 'all', 'good', expect.anything(), 'user', 'never', '-', 'never'],
       [''],
     ]);
     expect(await world.run('tokens', 'revoke', 'ci')).toEqual({

@@ -35,6 +35,10 @@ export const keys = {
   decided: ['decided'],
   fleet: ['fleet'],
   system: ['system'],
+  tokens: ['tokens'],
+  sessions: ['sessions'],
+  profiles: ['profiles'],
+  teams: ['teams'],
   project: (project: string) => ['project', project],
 } as const;
 

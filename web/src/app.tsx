@@ -1,7 +1,7 @@
 import { lazy, Suspense } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { Route, Switch, useLocation } from 'wouter';
-import { api, isUnauthenticated, keys } from './api.js';
+import { api, isUnauthenticated, keys, wordsOf } from './api.js';
 import { useKeysEverywhere } from './acts/everywhere.js';
 import { Dialogs } from './acts/run/dialogs.js';
 import { LaterBar } from './acts/later.js';
@@ -26,6 +26,7 @@ import { useInboxCounts } from './use-inbox.js';
 import { WhoContext } from './who.js';
 
 const Make = lazy(() => import('./pages/make/make.js'));
+const People = lazy(() => import('./pages/people/people.js'));
 
 /** Signs in first; then the rail, and the page of the address. */
 export function App() {
@@ -55,7 +56,7 @@ function SignedIn() {
         <Shell />
       </div>
       <Dialogs />
-      {isOut ? <SignInOver name={session.data.name} /> : null}
+      {isOut ? <SignInOver name={session.data.name} why={wordsOf(session.error)} /> : null}
     </WhoContext>
   );
 }
@@ -85,6 +86,11 @@ function Shell() {
               </Suspense>
             </Route>
             <Route path="/p/:project/*?" component={Project} />
+            <Route path={/^\/(tokens|profiles|teams)(\/|$)/}>
+              <Suspense>
+                <People />
+              </Suspense>
+            </Route>
             <Route path="/search" component={Search} />
             <Route path="/cost" component={AllCosts} />
             <Route path="/system" component={System} />

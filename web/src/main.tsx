@@ -15,6 +15,7 @@ import './theme/run.css';
 import './theme/decide.css';
 import './theme/make.css';
 import './theme/keys.css';
+import './theme/people.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

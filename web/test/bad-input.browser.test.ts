@@ -38,7 +38,9 @@ describe('a token that is revoked in mid-view', () => {
     await page.getByRole('searchbox').fill('gauge of the north');
     await api.cell.catalog.tokens.revoke('read-1');
     const over = page.getByRole('dialog', { name: 'Sign in' });
-    await over.getByText('You are signed out: the session of read-1 has ended.').waitFor();
+    await over
+      .getByText('You are signed out. The token "read-1" was revoked, and the session ended with it.')
+      .waitFor();
     expect(await page.getByRole('heading', { name: 'team', level: 1, includeHidden: true }).count()).toBe(1);
     await over.getByLabel('Link').fill((await linkFor(api)).url);
     await page.keyboard.press('Enter');

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { findKept, requireApi } from '../reach/reach.js';
-import { dayAndTime } from '../render/format.js';
+import { count, dayAndTime } from '../render/format.js';
 import { sessionTable } from '../render/token-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
+import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
 import { sayRows } from './list.js';
@@ -14,25 +15,39 @@ export const registerSignIn: Register = (program, action) => {
     program
       .command('open [project]')
       .description('open the page in a browser, signed in by a link that works once')
-      .option('--print', 'only print the link, for a browser elsewhere'),
+      .option('--print', 'only print the link, for a browser elsewhere')
+      .option('--as <token>', 'signed in as another token, by its name: for administrators'),
     ['open', 'the inbox: what waits for you'],
     ['open newsroom', 'what a project does'],
     ['open --print'],
+    ['open --print --as yuki', 'a link for somebody else'],
   ).action(action(open));
   const group = program.command('sessions').description('say which browsers are signed in');
   examples(group.command('list').description('list the browsers that are signed in'), ['sessions list']).action(
     action(list),
   );
-  examples(group.command('end <session>').description('sign a browser out, at once'), [
-    'sessions end ses_01JX0000000000000000000000',
-  ]).action(action(end));
+  examples(
+    group
+      .command('end [session]')
+      .description('sign a browser out, at once, or all of a token')
+      .option('--token <name>', 'every browser of this token, and the links that would sign in as it'),
+    ['sessions end ses_01JX0000000000000000000000'],
+    ['sessions end --token yuki'],
+  ).action(action(end));
 };
 
-async function open(session: Session, project: string | undefined, { print = false }: { print?: boolean }) {
+async function open(
+  session: Session,
+  project: string | undefined,
+  { print = false, as: token }: { print?: boolean; as?: string },
+) {
   const api = await requireApi(session);
   // A misspelt name is said here, not on the page.
   if (project !== undefined) await api.getProject({ project });
-  const body = project === undefined ? {} : { path: `/p/${project}` };
+  const body = {
+    ...(project === undefined ? {} : { path: `/p/${project}` }),
+    ...(token === undefined ? {} : { token }),
+  };
   const link = await api.createSignInLink({ body });
   sayJson(session, link);
   if (session.json) return undefined;
@@ -41,7 +56,7 @@ async function open(session: Session, project: string | undefined, { print = fal
     context.out.write(`${link.url}\n`);
     if (link.expiresAt !== null) {
       context.err.write(
-        `It signs one browser in, until ${dayAndTime(link.expiresAt, context)}; whoever opens it is you.\n`,
+        `It signs one browser in, until ${dayAndTime(link.expiresAt, context)}; whoever opens it is ${token ?? 'you'}.\n`,
       );
     }
     return undefined;
@@ -67,7 +82,21 @@ async function list(session: Session): Promise<undefined> {
   sayHint(session, 'open', 'sessions end SESSION');
 }
 
-async function end(session: Session, id: string): Promise<undefined> {
-  const { session: ended } = await (await findKept(session)).endSession({ session: id });
-  tell(session, ended, [`That browser is signed out: it opens nothing any more.`], 'sessions list');
+async function end(session: Session, id: string | undefined, { token }: { token?: string }): Promise<undefined> {
+  if ((id === undefined) === (token === undefined)) {
+    throw new UsageError('name the session to end, or with --token the token whose sessions end');
+  }
+  const api = await findKept(session);
+  if (token !== undefined) {
+    const { items } = await api.endSessions({ query: { token } });
+    tell(
+      session,
+      items,
+      [`${count(items.length, 'browser')} of ${token} signed out; its links sign nobody in.`],
+      'sessions list',
+    );
+  } else if (id !== undefined) {
+    const { session: ended } = await api.endSession({ session: id });
+    tell(session, ended, [`That browser is signed out: it opens nothing any more.`], 'sessions list');
+  }
 }

@@ -1,12 +1,12 @@
 import type { AuditEntry, TokenView } from '@suzumio/contract/model/access-token';
 import type { SessionView } from '@suzumio/contract/model/session';
 import type { Session } from '../session.js';
-import { dayAndTime } from './format.js';
+import { count, dayAndTime } from './format.js';
 import { table } from './table.js';
 
 export function tokenTable(tokens: readonly TokenView[], { context }: Session): string[] {
   return table(
-    ['NAME', 'SCOPE', 'PROJECT', 'STATE', 'CREATED', 'BY', 'EXPIRES'],
+    ['NAME', 'SCOPE', 'PROJECT', 'STATE', 'CREATED', 'BY', 'LAST USED', 'SIGNED IN', 'EXPIRES'],
     tokens.map((token) => [
       token.name,
       token.scope,
@@ -14,6 +14,8 @@ export function tokenTable(tokens: readonly TokenView[], { context }: Session): 
       token.state,
       dayAndTime(token.createdAt, context),
       token.createdBy,
+      token.seenAt === null ? 'never' : dayAndTime(token.seenAt, context),
+      token.sessions === 0 ? '-' : count(token.sessions, 'browser'),
       token.expiresAt === null ? 'never' : dayAndTime(token.expiresAt, context),
     ]),
     context.out,

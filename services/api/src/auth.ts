@@ -45,9 +45,13 @@ export function authenticate(catalog: Catalog, options: AuthenticationOptions): 
     const identity = shown ?? (authorization === undefined ? withoutToken : undefined);
     if (!identity) {
       await failures.count(request.socket.remoteAddress ?? '');
-      throw new SuzumioError('unauthenticated', authorization === undefined ? tokenMissing : tokenNotGood);
+      throw new SuzumioError(
+        'unauthenticated',
+        authorization === undefined ? whyNobody(request, catalog, publicUrl) : tokenNotGood,
+      );
     }
     identities(response).identity = identity;
+    if (identity.tokenId !== null) catalog.tokens.seen(identity.tokenId);
     if (identity.sessionId !== null) await catalog.sessions.seen(identity.sessionId);
     next();
   };
@@ -124,13 +128,26 @@ function holderOf(authorization: string, catalog: Catalog): ApiIdentity | undefi
  * @throws SuzumioError `foreign-origin` where a page of another origin sent it
  */
 function browserOf(request: Request, catalog: Catalog, publicUrl: string | undefined): ApiIdentity | undefined {
-  const place = browserPlace(request.headers, publicUrl);
-  const secret = place && sessionSecret(request, place);
-  if (place === undefined || secret === undefined) return undefined;
+  const shown = shownSession(request, publicUrl);
+  if (shown === undefined) return undefined;
+  const { place, secret } = shown;
   if (!isOwnPage(request.method, request.headers, place)) {
     throw new SuzumioError('foreign-origin', 'A session opens what its own page asks for, and nothing to other pages.');
   }
   return catalog.sessions.identify(secret);
+}
+
+function shownSession(request: Request, publicUrl: string | undefined) {
+  const place = browserPlace(request.headers, publicUrl);
+  const secret = place && sessionSecret(request, place);
+  return place === undefined || secret === undefined ? undefined : { place, secret };
+}
+
+/** Why a request without a token comes from nobody: it shows no session, or one that has ended. */
+function whyNobody(request: Request, catalog: Catalog, publicUrl: string | undefined): string {
+  const shown = shownSession(request, publicUrl);
+  if (shown) return catalog.sessions.whyEnded(shown.secret);
+  return request.headers['sec-fetch-site'] === undefined ? tokenMissing : 'Nobody is signed in in this browser.';
 }
 
 function identities(response: Response): { identity?: ApiIdentity } {

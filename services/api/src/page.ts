@@ -7,7 +7,7 @@ import { browserPlace } from './browser-place.js';
 import { isForDocs, serveDocs } from './docs.js';
 
 /** The addresses of the page; what stands behind them is read by the page itself. */
-const addresses = /^\/(?:(?:sign-in|inbox|projects|search|new|p|cost|system|tokens)(?:\/.*)?)?$/;
+const addresses = /^\/(?:(?:sign-in|inbox|projects|search|new|p|cost|system|tokens|profiles|teams)(?:\/.*)?)?$/;
 
 /** What a page of this server may load and do: files of its own, its API, and nothing else. */
 const contentSecurityPolicy = [

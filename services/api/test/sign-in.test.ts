@@ -84,6 +84,32 @@ describe('a link', () => {
     expect(refusal(await api.post('/api/sign-in-links', {}, { token: secret }))).toMatchObject({ code: 'forbidden' });
   });
 
+  test('for another token is made by administrators, who are named for it', async () => {
+    await api.cell.catalog.tokens.create({ name: 'yuki', scope: 'mail', project: 'team', actor: 'test' });
+    const { headers } = await exchange(codeOf(await linkFor(api, { token: 'yuki' })));
+    const cookie = { ...there, cookie: headers['set-cookie']?.[0]?.split(';')[0] ?? '' };
+    expect((await api.get('/api/session', { token: null, headers: cookie })).json).toMatchObject({
+      name: 'yuki',
+      scope: 'mail',
+      project: 'team',
+    });
+    const { items } = (await api.get('/api/acts?actor=admin')).json as { items: unknown[] };
+    expect(items).toContainEqual(
+      expect.objectContaining({ type: 'token.link-made', subject: 'yuki', actor: 'admin', project: null }),
+    );
+  });
+
+  test('for another token is for nobody else, and for none that opens nothing here', async () => {
+    await api.cell.catalog.tokens.create({ name: 'mio', scope: 'read', actor: 'test' });
+    await api.cell.catalog.tokens.create({ name: 'west', scope: 'worker', actor: 'test' });
+    const ask = async (body: object, token?: string) =>
+      refusal(await api.post('/api/sign-in-links', body, token === undefined ? {} : { token }));
+    expect(await ask({ token: 'mio' }, await api.token('write'))).toMatchObject({ code: 'forbidden' });
+    expect(await ask({ token: 'mio' }, await api.token('admin', 'team'))).toMatchObject({ code: 'forbidden' });
+    expect(await ask({ token: 'west' })).toMatchObject({ code: 'invalid-request' });
+    expect(await ask({ token: 'nobody' })).toMatchObject({ code: 'token-unknown' });
+  });
+
   test('is no secret of the log', async () => {
     const code = codeOf(await linkFor(api));
     await exchange(code);
@@ -216,6 +242,43 @@ describe('a session', () => {
     });
     expect((await api.call('DELETE', `/api/sessions/${own.id}`, { token: mine })).status).toBe(200);
     expect(await ids(mine)).toEqual([]);
+  });
+
+  test('ends with all others of its token, and the links that would open more', async () => {
+    const { secret } = await api.cell.catalog.tokens.create({ name: 'ren', scope: 'read', actor: 'test' });
+    const [here, elsewhere] = [await signIn(api, secret, there), await signIn(api, secret, there)];
+    const code = codeOf(await linkFor(api, {}, secret));
+    const status = async ({ headers }: typeof here) => (await api.get('/api/session', { token: null, headers })).status;
+    const out = (query: string, options: object) => api.call('DELETE', `/api/sessions?${query}`, options);
+    const asHere = { token: null, headers: here.headers };
+    expect(refusal(await out('token=ren', { token: await api.token('write') }))).toMatchObject({ code: 'forbidden' });
+    const others = await out('token=ren&others=true', asHere);
+    expect(others.json).toMatchObject({ items: [{ id: elsewhere.id, token: 'ren', current: false }] });
+    expect([await status(here), await status(elsewhere), (await exchange(code)).status]).toEqual([200, 401, 410]);
+    const all = await out('token=ren', asHere);
+    expect([all.json, cookieOf(all)]).toEqual([
+      { items: [expect.objectContaining({ id: here.id, current: true })] },
+      expect.stringContaining('Expires=Thu, 01 Jan 1970'),
+    ]);
+    expect(await status(here)).toBe(401);
+    // The token itself is good, and an administrator signs its browsers out as well.
+    await signIn(api, secret, there);
+    expect((await out('token=ren', {})).json).toMatchObject({ items: [{ token: 'ren' }] });
+  });
+
+  test('that has ended says why', async () => {
+    const { tokens } = api.cell.catalog;
+    const { secret } = await tokens.create({ name: 'haru', scope: 'read', expires: '1h', actor: 'test' });
+    const { headers } = await signIn(api, secret, there);
+    const why = async () => refusal(await api.get('/api/session', { token: null, headers })).detail;
+    advance(3_600_000);
+    expect(await why()).toBe('The token "haru" has expired, and the session ended with it.');
+    await tokens.revoke('haru');
+    expect(await why()).toBe('The token "haru" was revoked, and the session ended with it.');
+    const other = await signIn(api, api.adminToken, there);
+    await api.call('DELETE', `/api/sessions/${other.id}`);
+    const ended = await api.get('/api/session', { token: null, headers: other.headers });
+    expect(refusal(ended).detail).toMatch(/^The session has ended: somebody signed it out/);
   });
 
   test('says when it was last used, to within five minutes', async () => {

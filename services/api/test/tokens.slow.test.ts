@@ -8,8 +8,10 @@ import { createdTokenAnswer, tokenListAnswer } from '@suzumio/contract/operation
 import type { TokenScope } from '@suzumio/contract/model/access-token';
 import { createApi } from '@suzumio/api';
 import { teamYaml } from '../../../test/support/cell.js';
+import { eventually } from '../../../test/support/poll.js';
 import { type CallOptions, type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
+import { linkFor, signIn } from './support/sign-in.js';
 import { openStream } from './support/sse-client.js';
 
 let api: TestApi;
@@ -34,6 +36,18 @@ describe('an administrator', () => {
     expect((await api.post('/api/projects/team/messages', mail, { token: secret })).status).toBe(201);
     expect((await list()).map(({ name }) => name)).toEqual(['admin', 'ci']);
     expect((await api.get('/api/tokens')).text).not.toContain(secret.slice(4));
+  });
+
+  test('sees when they were last used, and who is signed in by them', async () => {
+    const { secret } = await make({ name: 'ci', scope: 'read' });
+    const shown = async () => (await list()).find(({ name }) => name === 'ci');
+    expect(await shown()).toMatchObject({ seenAt: null, sessions: 0, links: 0 });
+    await signIn(api, secret);
+    await linkFor(api, {}, secret);
+    await eventually('it is noted', async () => (await shown())?.seenAt !== null);
+    expect(await shown()).toMatchObject({ sessions: 1, links: 1 });
+    await revoke('ci');
+    expect(await shown()).toMatchObject({ sessions: 0, links: 0 });
   });
 
   test('takes them back at once', async () => {

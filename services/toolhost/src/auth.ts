@@ -76,6 +76,7 @@ export async function requireScope(
   route: string,
 ): Promise<ApiIdentity> {
   const identity = catalog.tokens.identify(bearerToken(request));
+  if (identity?.tokenId) catalog.tokens.seen(identity.tokenId);
   if (identity?.scope === scope) return identity;
   const error = rejected();
   if (identity) {

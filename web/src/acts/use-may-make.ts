@@ -1,9 +1,15 @@
+import type { Client } from '@suzumio/sdk/client';
 import { useWho } from '../who.js';
 import { useMay } from './use-act.js';
 
-/** Whether who is signed in may make projects: that takes a session of the whole cell. */
-export function useMayMake(): boolean {
+/** Whether who is signed in may do what takes a session of the whole cell. */
+export function useMayInCell(): (operation: keyof Client) => boolean {
   const may = useMay();
   const { project } = useWho();
-  return may('createProject') && project === null;
+  return (operation) => project === null && may(operation);
+}
+
+/** Whether who is signed in may make projects. */
+export function useMayMake(): boolean {
+  return useMayInCell()('createProject');
 }

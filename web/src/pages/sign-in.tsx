@@ -29,8 +29,12 @@ export function SignInPage() {
   return <SignIn problem={entry.error ? wordsOf(entry.error) : undefined} enter={mutate} />;
 }
 
-/** Signs in anew over the page, which stays as it was, with all that is written in it. */
-export function SignInOver({ name }: { name: string }) {
+/**
+ * Signs in anew over the page, which stays as it was, with all that is written in it.
+ *
+ * @param why the server's word on what has ended the session
+ */
+export function SignInOver({ name, why }: { name: string; why: string }) {
   const entry = useMutation({
     mutationFn: (code: string) => api.createSession({ body: { code } }),
     onSuccess: async ({ session }) => {
@@ -42,7 +46,8 @@ export function SignInOver({ name }: { name: string }) {
   return (
     <div className="sign-in-over" role="dialog" aria-modal aria-label="Sign in" tabIndex={-1} ref={takeFocus}>
       <SignIn
-        problem={entry.error ? wordsOf(entry.error) : `You are signed out: the session of ${name} has ended.`}
+        problem={entry.error ? wordsOf(entry.error) : `You are signed out. ${why}`}
+        kept={`The page of ${name} stays as it is, with all that is written in it, and goes on once you have signed in.`}
         enter={entry.mutate}
       />
     </div>
@@ -60,7 +65,16 @@ function wantedPage(): string {
 }
 
 /** How to sign in. */
-export function SignIn({ problem, enter }: { problem?: string | undefined; enter?: (code: string) => void }) {
+export function SignIn({
+  problem,
+  kept,
+  enter,
+}: {
+  problem?: string | undefined;
+  /** What becomes of the page that is open. */
+  kept?: string;
+  enter?: (code: string) => void;
+}) {
   const [, navigate] = useLocation();
   const open = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -86,6 +100,7 @@ export function SignIn({ problem, enter }: { problem?: string | undefined; enter
           {problem}
         </p>
       )}
+      {kept === undefined ? null : <p>{kept}</p>}
       <p>In a terminal that reaches this server, this opens the page, signed in:</p>
       <Copyable text="suzumio open" />
       <p className="quiet">Or have somebody who is signed in send you a link, and paste it here. It works once.</p>

@@ -29,6 +29,7 @@ const verbs: Readonly<Record<string, string>> = {
   'budget.changed': 'changed a budget of',
   'token.created': 'made the token',
   'token.revoked': 'revoked the token',
+  'token.link-made': 'made a sign-in link for',
   'cell.paused': 'paused every project',
   'cell.resumed': 'resumed every project',
 };

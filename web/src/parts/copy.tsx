@@ -1,8 +1,12 @@
 import { useState } from 'react';
 import { Icon } from './icon.js';
 
-/** A command, an id or a link, with a button that copies it. */
-export function Copyable({ text }: { text: string }) {
+/**
+ * A command, an id or a link, with a button that copies it.
+ *
+ * @param name what it is, where it is too long to be read out
+ */
+export function Copyable({ text, name = text }: { text: string; name?: string }) {
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard.writeText(text);
@@ -13,7 +17,7 @@ export function Copyable({ text }: { text: string }) {
     <span className="copyable">
       <code>{text}</code>
       {'clipboard' in navigator ? (
-        <button type="button" className="icon-button" onClick={() => void copy()} aria-label={`Copy ${text}`}>
+        <button type="button" className="icon-button" onClick={() => void copy()} aria-label={`Copy ${name}`}>
           {copied ? <span className="quiet">copied</span> : <Icon name="copy" />}
         </button>
       ) : null}

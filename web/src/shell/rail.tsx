@@ -6,6 +6,7 @@ import type { Live } from '../live/use-live.js';
 import { Key } from '../acts/keys.js';
 import { useFailed, useInboxCounts } from '../use-inbox.js';
 import { useProjects } from '../use-projects.js';
+import { useWho } from '../who.js';
 import { useFleet } from '../use-fleet.js';
 import { Icon, type IconName } from '../parts/icon.js';
 import { Mark } from '../parts/mark.js';
@@ -43,6 +44,9 @@ export function Rail({ live }: { live: Live }) {
         <Place href="/system" icon="server" also={/^\/system/}>
           System
         </Place>
+        <Place href="/tokens" icon="person" also={peoplePages} className="rail-people">
+          People
+        </Place>
         <li>
           <a href={`${publicPath}/docs`} className="rail-link">
             <Icon name="book" />
@@ -52,9 +56,24 @@ export function Rail({ live }: { live: Live }) {
       </ul>
       <OpenProjects projects={projects.data ?? []} waiting={waitingIn} />
       <div className="rail-foot">
+        <WhoIsIn />
         <Fleet live={live} />
       </div>
     </nav>
+  );
+}
+
+const peoplePages = /^\/(tokens|profiles|teams)(\/|$)/;
+
+/** Whose session this is; it leads to all of them. */
+function WhoIsIn() {
+  const { name, scope } = useWho();
+  return (
+    <Link href="/tokens" className="rail-who">
+      <Icon name="person" />
+      <bdi className="clip">{name}</bdi>
+      <span className="quiet">{scope}</span>
+    </Link>
   );
 }
 
@@ -62,17 +81,19 @@ function Place({
   href,
   icon,
   also,
+  className,
   children,
 }: {
   href: string;
   icon: IconName;
   also: RegExp;
+  className?: string;
   children: React.ReactNode;
 }) {
   const [location] = useLocation();
   const isHere = location === href || also.test(location);
   return (
-    <li>
+    <li className={className}>
       <Link href={href} className="rail-link" aria-current={isHere ? 'page' : undefined}>
         <Icon name={icon} />
         {children}

@@ -1,7 +1,9 @@
 import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { TokenScope } from '@suzumio/contract/model/access-token';
+import { includesScope } from '@suzumio/contract/model/api-scopes';
 import type { signIn } from '@suzumio/contract/operations/sign-in';
-import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
+import type { ApiIdentity, ApiTokens } from '@suzumio/store/cell/api-tokens';
 import type { SessionsOf } from '@suzumio/store/cell/sessions';
 import { type BrowserPlace, browserPlace, isOwnPage, isPrivate, publicPlace } from '../browser-place.js';
 import { refuseKey } from '../commit-once.js';
@@ -21,12 +23,16 @@ interface SignInOptions {
 export function signInRuns({ open, publicUrl, failures }: SignInOptions): Runs<typeof signIn> {
   const placeOf = (request: Request) => privatePlace(browserPlace(request.headers, publicUrl));
   return {
-    async createSignInLink({ context: { cell }, request, identity, body: { path = '/' } }) {
+    async createSignInLink({ context: { cell }, request, identity, body: { path = '/', token } }) {
       refuseKey(request, 'A link is shown once');
       const place = privatePlace(publicPlace(publicUrl) ?? browserPlace(request.headers, publicUrl));
       const base = `${place.origin}${place.path}`;
-      if (identity.tokenId === null) return { url: `${base}${path}`, expiresAt: null };
-      const { code, expiresAt } = await cell.catalog.sessions.createLink(identity.tokenId);
+      const tokenId = token === undefined ? identity.tokenId : tokenToSignIn(cell.catalog.tokens, identity, token);
+      if (tokenId === null) return { url: `${base}${path}`, expiresAt: null };
+      const { code, expiresAt } = await cell.catalog.sessions.createLink(tokenId);
+      if (token !== undefined && tokenId !== identity.tokenId) {
+        await cell.catalog.audit.note('token.link-made', { actor: identity.name, subject: token });
+      }
       const to = path === '/' ? '' : `?to=${encodeURIComponent(path)}`;
       return { url: `${base}/sign-in${to}#${code}`, expiresAt };
     },
@@ -80,7 +86,40 @@ export function signInRuns({ open, publicUrl, failures }: SignInOptions): Runs<t
       logger.info({ actor, token: session.token, session: session.id }, 'a browser was signed out');
       return { session };
     },
+
+    async endSessions({ context: { cell, logger }, request, response, identity, actor, query: { token, others } }) {
+      const { id } = ownOrAnothers(cell.catalog.tokens, identity, token);
+      const items = await cell.catalog.sessions.endAll(id, identity.sessionId, others ? identity.sessionId : null);
+      if (items.some(({ current }) => current)) dropSession(response, placeOf(request));
+      logger.info({ actor, token, sessions: items.length }, 'the browsers of a token were signed out');
+      return { items };
+    },
   };
+}
+
+/**
+ * A token that somebody may sign browsers in and out of: the own one, or for administrators of the cell any other.
+ *
+ * @throws SuzumioError `forbidden`, `token-unknown`
+ */
+function ownOrAnothers(tokens: ApiTokens, identity: ApiIdentity, name: string): { id: string; scope: TokenScope } {
+  const { tokenId, scope } = identity;
+  if (tokenId !== null && name === identity.name) return { id: tokenId, scope };
+  if (sessionsOf(identity) === 'everybody') return tokens.good(name);
+  throw new SuzumioError(
+    'forbidden',
+    `The token "${identity.name}" is only about itself: for "${name}" it takes the scope admin and the whole cell.`,
+  );
+}
+
+/** @throws SuzumioError `forbidden`, `token-unknown`; `invalid-request` where that token opens nothing of the page */
+function tokenToSignIn(tokens: ApiTokens, identity: ApiIdentity, name: string): string {
+  const { id, scope } = ownOrAnothers(tokens, identity, name);
+  if (includesScope(scope, 'read')) return id;
+  throw new SuzumioError(
+    'invalid-request',
+    `The token "${name}" has the scope ${scope}, which opens nothing of the page.`,
+  );
 }
 
 /** Administrators of the cell see every session; others see those of their own token. */

@@ -97,6 +97,7 @@ const queries: Readonly<Record<string, string>> = {
   uploadArtifact: 'name=levels.csv',
   getWorkspaceFile: 'path=notes.md',
   search: 'q=begin',
+  endSessions: 'token=admin',
   getSharedDiff: `from=${'1'.repeat(40)}&to=${'2'.repeat(40)}`,
 };
 
@@ -125,6 +126,10 @@ const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
   getSharedDiff: async () => ({ project: await projectWithDiff() }),
   signOut: () => world.signIn(),
   endSession: async () => ({ session: (await world.signIn()).session }),
+  endSessions: async () => {
+    await post('createToken', { name: `out-${String(++made)}`, scope: 'read' });
+    return { query: `token=out-${String(made)}` };
+  },
   createSession: async () => {
     return { body: { code: (await linkFor(world.api)).url.split('#')[1] } };
   },
@@ -453,6 +458,8 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   },
   'createToken project-unknown': () => post('createToken', { name: 'ben', scope: 'read', project: 'nothing' }),
   'revokeToken token-unknown': () => world.call(operationCalled('revokeToken'), { of: 'nobody' }),
+  'createSignInLink token-unknown': () => post('createSignInLink', { token: 'nobody' }),
+  'endSessions token-unknown': () => world.call(operationCalled('endSessions'), { query: 'token=nobody' }),
   'createSignInLink sign-in-insecure': () => world.call(operationCalled('createSignInLink'), { headers: elsewhere }),
   'createSession sign-in-insecure': () => post('createSession', { code: 'nothing' }, elsewhere),
   'createSession sign-in-link-ended': () => post('createSession', { code: 'nothing' }, { origin: world.api.url }),

@@ -6,7 +6,11 @@ export interface SignInLink {
 }
 
 /** A link that signs a browser in, made with a token. */
-export async function linkFor(api: TestApi, body: { path?: string } = {}, token = api.adminToken): Promise<SignInLink> {
+export async function linkFor(
+  api: TestApi,
+  body: { path?: string; token?: string } = {},
+  token = api.adminToken,
+): Promise<SignInLink> {
   return (await api.post('/api/sign-in-links', body, { token })).json as SignInLink;
 }
 

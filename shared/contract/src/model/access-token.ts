@@ -74,6 +74,9 @@ export const tokenView = z.object({
   createdBy: z.string().describe('Whose token made it; `user` where it was made in the data directory itself.'),
   expiresAt: time.nullable(),
   revokedAt: time.nullable(),
+  seenAt: time.nullable().describe('When it was last used, to within five minutes; null where it never was.'),
+  sessions: z.int().describe('How many browsers are signed in as it: they are signed out when it ends.'),
+  links: z.int().describe('How many links would still sign a browser in as it.'),
 });
 export type TokenView = z.infer<typeof tokenView>;
 

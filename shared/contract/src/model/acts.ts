@@ -26,7 +26,14 @@ export const actEvents = [
 ] as const satisfies readonly EventType[];
 
 /** What is done to the cell itself. Projects that are deleted leave this alone. */
-const cellActs = ['project.deleted', 'token.created', 'token.revoked', 'cell.paused', 'cell.resumed'] as const;
+const cellActs = [
+  'project.deleted',
+  'token.created',
+  'token.revoked',
+  'token.link-made',
+  'cell.paused',
+  'cell.resumed',
+] as const;
 export type CellAct = (typeof cellActs)[number];
 
 /** What somebody did: an event of a project, or something that was done to the cell. */

@@ -3,6 +3,15 @@ import { sessionView, whoAmI } from '../model/session.js';
 import { json, resource } from './operation.js';
 import { noQuery, request } from './request.js';
 
+export const endSessionsQuery = request({
+  token: z.string().min(1).max(100).describe('The name of the token whose sessions end.'),
+  others: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('With `true`, the session that asks stays.'),
+});
+
 /** The longest path of a page that a link leads to. */
 const maxPathChars = 500;
 
@@ -14,6 +23,13 @@ export const createSignInLinkRequest = request({
     .regex(/^\/([!-.0-[\]-~][!-~]*)?$/, { error: 'expected the path of a page, such as /p/newsroom' })
     .optional()
     .describe('The page that the link leads to, such as `/p/newsroom`; without it the first one.'),
+  token: z
+    .string()
+    .max(100)
+    .optional()
+    .describe(
+      'The name of the token that the link signs in as; without it the one that asks. Another one than that takes the scope `admin` and the whole cell.',
+    ),
 });
 
 export const signInLinkAnswer = z.object({
@@ -41,11 +57,11 @@ export const signIn = resource('Access', {
     scope: 'read',
     summary: 'Makes a link that signs a browser in, once, within ten minutes.',
     description:
-      'Whoever opens it acts as the token, or the session, that made it. It takes no `Idempotency-Key`, since the link is not kept for a second answer. A token has 20 links at a time; the oldest gives way.',
+      'Whoever opens it acts as the token, or the session, that made it, or as `token`. It takes no `Idempotency-Key`, since the link is not kept for a second answer. A token has 20 links at a time; the oldest gives way.',
     body: createSignInLinkRequest,
     repeatable: false,
     answers: { 201: { description: 'The link.', content: json(signInLinkAnswer) } },
-    refusals: ['sign-in-insecure'],
+    refusals: ['sign-in-insecure', 'token-unknown'],
   },
   createSession: {
     method: 'post',
@@ -91,5 +107,16 @@ export const signIn = resource('Access', {
     query: noQuery,
     answers: { 200: { description: 'It has ended.', content: json(sessionAnswer) } },
     refusals: ['session-unknown'],
+  },
+  endSessions: {
+    method: 'delete',
+    path: '/api/sessions',
+    scope: 'read',
+    summary: 'Signs out every browser of a token at once.',
+    description:
+      'Links that would sign in as it end, too; the token itself stays good. With a token of the whole cell and the scope `admin` it may be any token, else its own.',
+    query: endSessionsQuery,
+    answers: { 200: { description: 'The sessions that have ended.', content: json(sessionListAnswer) } },
+    refusals: ['token-unknown'],
   },
 });

@@ -10,6 +10,9 @@ import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import { iso } from '../sqlite/page.js';
 import { hashToken, newSecret, sameHash } from '../turns/tokens.js';
 
+/** How old the time at which a token was last used may be. */
+const seenEveryMs = 5 * 60_000;
+
 /** The holder of the token that a request was sent with. */
 export interface ApiIdentity {
   /** The token's id; null where the server requires no tokens. */
@@ -46,6 +49,9 @@ interface TokenRow {
   created_by: string;
   expires_at_ms: number | null;
   revoked_at_ms: number | null;
+  seen_at_ms: number | null;
+  sessions: number;
+  links: number;
 }
 
 /** The condition that a row of `tokens` is good at `:now`. */
@@ -60,6 +66,9 @@ const isGood = isGoodToken('tokens');
  * its name is free for another.
  */
 export class ApiTokens {
+  /** When this process noted last that a token is in use, by its id. */
+  readonly #noted = new Map<string, number>();
+
   constructor(private readonly db: CatalogDatabase) {}
 
   /**
@@ -117,6 +126,34 @@ export class ApiTokens {
     const inUse = `:session IS NULL OR EXISTS (${session})`;
     return (
       this.db.reader.get(`SELECT id FROM tokens WHERE id = :id AND ${isGood} AND (${inUse})`, params) !== undefined
+    );
+  }
+
+  /**
+   * Notes that a token is in use, at most once in five minutes. Nobody waits for it; where it fails, as on a full disk,
+   * what uses the token goes on.
+   */
+  seen(id: string): void {
+    const now = this.db.nowMs;
+    if (Math.abs(now - (this.#noted.get(id) ?? Number.NEGATIVE_INFINITY)) < seenEveryMs) return;
+    this.#noted.set(id, now);
+    const note = async () =>
+      this.db.write((tx) => tx.run('UPDATE tokens SET seen_at_ms = :now WHERE id = :id', { id, now: tx.nowMs }));
+    note().catch(() => undefined);
+  }
+
+  /**
+   * The id of the token of a name that is good.
+   *
+   * @throws SuzumioError `token-unknown`
+   */
+  good(name: string): { id: string; scope: TokenScope } {
+    const params = { name, now: this.db.nowMs };
+    return (
+      this.db.reader.get<{ id: string; scope: TokenScope }>(
+        `SELECT id, scope FROM tokens WHERE name = :name AND ${isGood}`,
+        params,
+      ) ?? unknown(name)
     );
   }
 
@@ -204,15 +241,17 @@ export class ApiTokens {
 
   #newest(name: string, now: number): TokenView {
     const token = this.#list(now).findLast((candidate) => candidate.name === name);
-    if (token) return token;
-    throw new SuzumioError('token-unknown', `There is no token "${name.slice(0, 80)}".`, { token: name.slice(0, 80) });
+    return token ?? unknown(name);
   }
 
   #list(now: number): TokenView[] {
     return this.db.reader
       .all<TokenRow>(
-        `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms FROM tokens
-         ORDER BY created_at_ms, id`,
+        `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms, seen_at_ms,
+           (SELECT count(*) FROM sessions s WHERE s.token_id = tokens.id AND s.expires_at_ms > :now AND ${isGood}) AS sessions,
+           (SELECT count(*) FROM sign_in_links l WHERE l.token_id = tokens.id AND l.expires_at_ms > :now AND ${isGood}) AS links
+         FROM tokens ORDER BY created_at_ms, id`,
+        { now },
       )
       .map((row) => ({
         name: row.name,
@@ -224,8 +263,15 @@ export class ApiTokens {
         createdBy: row.created_by,
         expiresAt: iso(row.expires_at_ms),
         revokedAt: iso(row.revoked_at_ms),
+        seenAt: iso(row.seen_at_ms),
+        sessions: row.sessions,
+        links: row.links,
       }));
   }
+}
+
+function unknown(name: string): never {
+  throw new SuzumioError('token-unknown', `There is no token "${name.slice(0, 80)}".`, { token: name.slice(0, 80) });
 }
 
 function stateOf({ revoked_at_ms, expires_at_ms }: TokenRow, now: number): TokenView['state'] {

@@ -327,4 +327,9 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_tokens ON sessions (token_id, seen_at_ms);
 `,
   },
+  {
+    // When a token was last used; null where it never was, or was not since this is noted.
+    version: 15,
+    sql: 'ALTER TABLE tokens ADD COLUMN seen_at_ms INTEGER;',
+  },
 ];

@@ -153,6 +153,38 @@ export class Sessions {
     });
   }
 
+  /**
+   * Ends all sessions of a token at once, and the links that would open others.
+   *
+   * @param kept the id of a session that stays
+   * @returns those that have ended
+   */
+  async endAll(tokenId: string, current: string | null, kept: string | null = null): Promise<SessionView[]> {
+    return this.db.write((tx) => {
+      const those = { tokenId, kept };
+      const ended = tx.all<SessionRow>(
+        `SELECT ${columns} ${goodSessions} AND s.token_id = :tokenId AND s.id IS NOT :kept
+         ORDER BY s.created_at_ms DESC, s.id DESC`,
+        { ...those, now: tx.nowMs },
+      );
+      tx.run('DELETE FROM sessions WHERE token_id = :tokenId AND id IS NOT :kept', those);
+      tx.run('DELETE FROM sign_in_links WHERE token_id = :tokenId', { tokenId });
+      return ended.map((row) => viewOf(row, current));
+    });
+  }
+
+  /** Why the session of a secret opens nothing any more. */
+  whyEnded(secret: string): string {
+    const token = this.db.reader.get<{ name: string; revoked: number; ended: number }>(
+      `SELECT t.name, t.revoked_at_ms IS NOT NULL AS revoked, s.expires_at_ms <= :now AS ended
+       FROM sessions s JOIN tokens t ON t.id = s.token_id WHERE s.hash = :hash`,
+      { hash: hashToken(secret), now: this.db.nowMs },
+    );
+    if (token?.revoked) return `The token "${token.name}" was revoked, and the session ended with it.`;
+    if (token && !token.ended) return `The token "${token.name}" has expired, and the session ended with it.`;
+    return 'The session has ended: somebody signed it out, or it is older than thirty days.';
+  }
+
   #useLink(tx: CatalogTx, code: string): string | undefined {
     const hash = hashToken(code);
     const link = tx.get<{ tokenId: string; hash: string }>(

@@ -37,6 +37,9 @@ describe('a token', () => {
       createdBy: 'admin',
       expiresAt: null,
       revokedAt: null,
+      seenAt: null,
+      sessions: 0,
+      links: 0,
     });
     expect(tokens().identify(secret)).toMatchObject({ name: 'ann', scope: 'write', project: null });
     for (const wrong of ['', secret.slice(0, -1), `${secret}x`, hashToken(secret)]) {

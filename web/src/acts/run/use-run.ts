@@ -1,4 +1,5 @@
 import { type Client, type ProjectDetail, SuzumioError } from '@suzumio/sdk/client';
+import type { QueryKey } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { api, keys, queries } from '../../api.js';
 import { useAct } from '../use-act.js';
@@ -27,8 +28,9 @@ export interface Run {
    *
    * @param did what is said once it is done
    * @param shown shows it as done at once, and returns what takes that back
+   * @param onDone what follows once it is done
    */
-  ask: (request: Asked, did: string, shown?: () => () => void) => void;
+  ask: (request: Asked, did: string, shown?: () => () => void, onDone?: () => void) => void;
   /** Asks for the last once more; undefined where that can lead nowhere. */
   again: (() => void) | undefined;
   isPending: boolean;
@@ -38,41 +40,49 @@ export interface Run {
   answer: unknown;
 }
 
-/** @param project what of it is shown is read again; without one, what is shown of the system */
-export function useRun(project?: string): Run {
+/** @param of a project, of which all that is shown is read again; or the keys of that; without them, those of the system */
+export function useRun(of?: string | readonly QueryKey[]): Run {
   const act = useAct(
     ({ operation, params }: Asked, options) => (api[operation] as unknown as Asking)(params, options),
-    project === undefined
-      ? [keys.system, keys.inbox, keys.projects]
-      : [keys.project(project), ['why', project], keys.inbox, keys.projects, keys.system],
+    changesOf(of),
   );
-  const [last, setLast] = useState<{ request: Asked; did: string; shown: (() => () => void) | undefined }>();
+  const [last, setLast] = useState<() => void>();
   const [said, setSaid] = useState('');
   useEffect(() => {
     if (said === '') return undefined;
     const timer = setTimeout(() => setSaid(''), saidMs);
     return () => clearTimeout(timer);
   }, [said]);
-  const ask: Run['ask'] = (request, did, shown) => {
+  const ask: Run['ask'] = (request, did, shown, onDone) => {
     if (act.isPending) return;
-    setLast({ request, did, shown });
+    setLast(() => () => ask(request, did, shown, onDone));
     setSaid('');
     const takeBack = shown?.();
     act.mutateAsync(request).then(
-      () => setSaid(did),
+      () => {
+        setSaid(did);
+        onDone?.();
+      },
       () => takeBack?.(),
     );
   };
   const mayHelp = act.error instanceof SuzumioError && act.error.retryable && last !== undefined;
   return {
     ask,
-    again: mayHelp ? () => ask(last.request, last.did, last.shown) : undefined,
+    again: mayHelp ? last : undefined,
     isPending: act.isPending,
     isDone: act.isSuccess,
     said,
     error: act.error,
     answer: act.data,
   };
+}
+
+function changesOf(of: string | readonly QueryKey[] | undefined): readonly QueryKey[] {
+  if (typeof of === 'object') return of;
+  return of === undefined
+    ? [keys.system, keys.inbox, keys.projects]
+    : [keys.project(of), ['why', of], keys.inbox, keys.projects, keys.system];
 }
 
 /** Shows a project otherwise than it was read; what is returned takes that back. */

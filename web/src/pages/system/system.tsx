@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import { api, wordsOf } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { bytes, some } from '../../parts/numbers.js';
@@ -6,13 +7,12 @@ import { Moment } from '../../parts/time.js';
 import { type SystemState, useSystem } from '../../use-system.js';
 import { useWho } from '../../who.js';
 import { Services } from './services.js';
-import { SignedIn } from './signed-in.js';
 import { Stuck } from './stuck.js';
 import { Refused, WhoDidWhat } from './who-did-what.js';
 import { Workers } from './workers.js';
 import { useTitle } from '../../title.js';
 
-/** The server itself: its services, queue and workers, what stands still in projects, what it stores, who is signed in. */
+/** The server itself: its services, queue and workers, what stands still in projects, what it stores, who did what. */
 export function System() {
   const who = useWho();
   useTitle('System');
@@ -24,13 +24,15 @@ export function System() {
         <span className="head-note">{health.data ? `Suzumio ${health.data.version}` : ''}</span>
       </header>
       <div className="page">
-        <p>
+        <p className="system-who">
           You are <b>{who.name}</b>, with the scope <b>{who.scope}</b>
           {who.project === null ? '' : `, for the project ${who.project}`}.
-          {who.access === 'open' ? ' This server asks nobody for a token (SUZUMIO_AUTH=off).' : ''}
+          {who.access === 'open' ? ' This server asks nobody for a token (SUZUMIO_AUTH=off).' : ''}{' '}
+          <Link href="/tokens" className="button">
+            Who is signed in, and tokens
+          </Link>
         </p>
         {who.project === null ? <Cell /> : null}
-        <SignedIn />
         <WhoDidWhat />
         {who.scope === 'admin' && who.project === null ? <Refused /> : null}
       </div>

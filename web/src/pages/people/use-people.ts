@@ -1,0 +1,66 @@
+import { allItems, type ProfileSummary, type Session, type TeamSummary, type Token } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { api, keys } from '../../api.js';
+
+/** They have no events: asked for again and again while they are looked at. */
+const freshness = { staleTime: 5_000, refetchInterval: 20_000, refetchOnWindowFocus: true } as const;
+
+/** What acts on tokens and sessions change. */
+export const accessKeys = [keys.tokens, keys.sessions, ['acts']] as const;
+/** What acts on profiles and teams change. */
+export const identityKeys = [keys.profiles, keys.teams] as const;
+
+export function useSessions() {
+  return useQuery({
+    queryKey: keys.sessions,
+    queryFn: async (): Promise<Session[]> => (await api.listSessions()).items,
+    ...freshness,
+  });
+}
+
+export function useTokens() {
+  return useQuery({
+    queryKey: keys.tokens,
+    queryFn: async (): Promise<Token[]> => (await api.listTokens()).items,
+    ...freshness,
+  });
+}
+
+/** Every profile that is not retired; or those that are. */
+export function useProfiles(retired: boolean) {
+  return useQuery({
+    queryKey: [...keys.profiles, retired],
+    queryFn: (): Promise<ProfileSummary[]> =>
+      allItems((after: string | undefined) =>
+        api.listProfiles({
+          query: { retired: retired ? 'true' : 'false', ...(after === undefined ? {} : { after }) },
+        }),
+      ),
+    ...freshness,
+  });
+}
+
+export function useProfile(nickname: string) {
+  return useQuery({
+    queryKey: [...keys.profiles, 'one', nickname],
+    queryFn: async () => (await api.getProfile({ profile: nickname })).profile,
+    ...freshness,
+  });
+}
+
+export function useTeams() {
+  return useQuery({
+    queryKey: keys.teams,
+    queryFn: (): Promise<TeamSummary[]> =>
+      allItems((after: string | undefined) => api.listTeams({ query: after === undefined ? {} : { after } })),
+    ...freshness,
+  });
+}
+
+export function useTeam(name: string) {
+  return useQuery({
+    queryKey: [...keys.teams, 'one', name],
+    queryFn: async () => (await api.getTeam({ team: name })).team,
+    ...freshness,
+  });
+}
