@@ -48,6 +48,7 @@ export interface Cloned {
 export class Repositories {
   readonly #git: Git;
   readonly #mirrors: Mirrors;
+  #cleared: Promise<void> | undefined;
 
   constructor(private readonly options: RepositoriesOptions) {
     const { directory, bounds } = options;
@@ -89,6 +90,9 @@ export class Repositories {
   ): Promise<Result> {
     const { directory, lookMs: mostMs = lookMs } = this.options;
     const news = join(directory, 'news');
+    // What a killed process has left.
+    this.#cleared ??= removeTree(news);
+    await this.#cleared;
     await mkdir(news, { recursive: true, mode: 0o700 });
     const own = await mkdtemp(`${news}/`);
     try {
