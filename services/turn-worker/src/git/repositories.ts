@@ -48,6 +48,7 @@ export interface Cloned {
 export class Repositories {
   readonly #git: Git;
   readonly #mirrors: Mirrors;
+  #cleared: Promise<void> | undefined;
 
   constructor(private readonly options: RepositoriesOptions) {
     const { directory, bounds } = options;
@@ -66,7 +67,7 @@ export class Repositories {
     to: string,
     { author, bounds = this.options.bounds, check, ignored = [], signal }: CloneOptions,
   ): Promise<Cloned> {
-    return this.#within(request, this.options.cloneMs, signal, (either) =>
+    return this.#within(request, { what: 'cloned', mostMs: this.options.cloneMs }, signal, (either) =>
       this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
         const within = { bounds, ignored, name: request.git, signal: either };
         const tracked = await inspectTree(this.#git, fetched, within);
@@ -89,10 +90,13 @@ export class Repositories {
   ): Promise<Result> {
     const { directory, lookMs: mostMs = lookMs } = this.options;
     const news = join(directory, 'news');
+    // What a killed process has left.
+    this.#cleared ??= removeTree(news);
+    await this.#cleared;
     await mkdir(news, { recursive: true, mode: 0o700 });
     const own = await mkdtemp(`${news}/`);
     try {
-      const looked = await this.#within(request, mostMs, signal, (either) =>
+      const looked = await this.#within(request, { what: 'fetched', mostMs }, signal, (either) =>
         this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
           // What was there before was looked at before.
           if (fetched.commit !== request.known.at(-1)) {
@@ -110,7 +114,7 @@ export class Repositories {
   /** Says what is wrong with a repository, also where it does not answer in time. */
   async #within<Result>(
     { git, ref }: Pick<CloneRequest, 'git' | 'ref'>,
-    mostMs: number,
+    { what, mostMs }: { what: string; mostMs: number },
     signal: AbortSignal,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
@@ -120,7 +124,7 @@ export class Repositories {
     } catch (error) {
       if (error instanceof GitFailed) throw fetchFailure(error, git, ref);
       if (tooLong.aborted && !signal.aborted) {
-        throw new AttemptFailure('repository-unavailable', `${git} could not be fetched within ${mostMs} ms.`);
+        throw new AttemptFailure('repository-unavailable', `${git} could not be ${what} within ${mostMs} ms.`);
       }
       throw error;
     }

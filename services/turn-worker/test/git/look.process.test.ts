@@ -80,7 +80,10 @@ function logOf(
 
 describe('a look at the repository of a clone', () => {
   test('finds that nothing is new', async () => {
+    // What a worker has left that was killed.
+    mkdirSync(join(workerGit(), 'news', 'left'), { recursive: true });
     expect(await look()).toEqual({ commit: first, ahead: 0, rewritten: false, alone: undefined, pack: undefined });
+    expect(readdirSync(join(workerGit(), 'news'))).toEqual([]);
   });
 
   test('packs what is new, and then only what is newer', async () => {
