@@ -166,6 +166,7 @@ const cases: Readonly<Record<string, Case>> = {
   'git-log': { args: ['git', 'log', 'drafts'], with: { drafts: 'drafting' } },
   'git-diff-unknown': { args: ['git', 'diff', 'drafts', 'main', 'work'], with: { drafts: 'drafting' } },
   'git-bundle-empty': { args: ['git', 'bundle', 'drafts'], with: { drafts: 'drafting' } },
+  'workspace-show': { args: ['workspace', 'show', 'drafts', 'editor'], with: { drafts: 'drafting' } },
   'workspace-restore': { args: ['workspace', 'restore', 'drafts', 'editor', '1'], with: { drafts: 'drafting' } },
   search: { args: ['search', 'north'], with: newsroom },
   'search-nothing': { args: ['search', 'a word that nobody wrote'], with: newsroom },

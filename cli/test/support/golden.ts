@@ -146,6 +146,8 @@ export function normalised(
       // The clock of the projects stands still in the evening of 21 November 2026; all else is now.
       .replaceAll(/(?!2026-11-21 20:14)\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<day, time of day->')
       .replaceAll(fresh ? /(?<!\d)\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')
+      // When a token was used last: which commands were run before this one.
+      .replaceAll(/(system +)2026-11-21 20:14:\d\d/g, '$1<day, time of day->')
       .replaceAll(/^(suz_)?[\w-]{40,}$/gm, '<secret>')
       .replaceAll(/#szm_[\w-]{43}/g, '#<code>')
       .replaceAll(/(node +)v[\d.]+/g, '$1v<version>')
