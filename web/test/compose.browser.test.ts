@@ -141,7 +141,7 @@ describe('a letter', () => {
 
   test('is kept while it is written, and says what is wrong with its files where they are', async () => {
     const page = await open('/p/team/mail');
-    await page.getByRole('link', { name: 'Write M' }).click();
+    await page.getByRole('link', { name: 'Write', exact: true }).click();
     await expectFocus(page, 'Write to ada');
     await text(page).fill('Not yet done.');
     await page.getByRole('form').getByRole('combobox', { name: 'To' }).selectOption({ label: 'To Benny, reader' });
