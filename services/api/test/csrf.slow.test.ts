@@ -139,7 +139,7 @@ describe('a cookie opens nothing', () => {
 });
 
 /** What every token may do: see to its own sessions, and mark as read for itself. */
-const ofReaders = ['createSignInLink', 'endSession', 'markRead', 'signOut'];
+const ofReaders = ['createSignInLink', 'endSession', 'endSessions', 'markRead', 'signOut'];
 
 test('a session that reads may write what is its own', () => {
   const may = closed.filter((operation) => scopeOf(operation) === 'read').map(({ id }) => id);

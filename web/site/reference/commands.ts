@@ -72,6 +72,7 @@ export const commands: Readonly<Partial<Record<keyof Operations, string>>> = {
   createSignInLink: 'open [PROJECT]',
   listSessions: 'sessions list',
   endSession: 'sessions end SESSION',
+  endSessions: 'sessions end SESSION',
   listWorkers: 'workers',
   listAgents: 'agents PROJECT',
   whyAgent: 'why PROJECT AGENT',
