@@ -2,7 +2,7 @@
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { build } from 'esbuild';
-import { builtinsAsUsed } from './lib/bundle.mjs';
+import { builtinsAsUsed, programs as bundled } from './lib/bundle.mjs';
 import { main } from './lib/steps.mjs';
 
 const shimDir = 'runner/dist';
@@ -17,6 +17,7 @@ const common = {
   format: 'esm',
   // From the sources of our own packages: the bundle does not depend on what was compiled before.
   conditions: ['suzumio-source'],
+  banner: bundled.banner,
   plugins: [builtinsAsUsed],
   logLevel: 'warning',
   write: false,

@@ -74,6 +74,15 @@ describe('with nothing running', () => {
     });
   });
 
+  test('all of its browsers are signed out without a server, too', async () => {
+    await create('ci', '--scope', 'read');
+    expect(await world.run('sessions', 'end', '--token', 'ci')).toMatchObject({ code: 0, err: '' });
+    expect(await world.run('sessions', 'end', '--token', 'nobody')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('There is no token "nobody"'),
+    });
+  });
+
   test('what cannot be is said', async () => {
     await create('ci', '--scope', 'read');
     expect(await world.run('tokens', 'create', 'ci', '--scope', 'read')).toMatchObject({

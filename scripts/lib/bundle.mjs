@@ -13,7 +13,7 @@ export const builtinsAsUsed = {
       kind === 'import-statement' ? { path, namespace: 'builtins-as-used' } : undefined,
     );
     bundle.onLoad({ filter: readWhole, namespace: 'builtins-as-used' }, ({ path }) => ({
-      contents: `module.exports = process.getBuiltinModule('${path}');`,
+      contents: `module.exports = require('${path}');`,
     }));
   },
 };

@@ -36,9 +36,11 @@ export class UpstreamMirror {
     const making = `${this.path}.${randomBytes(6).toString('hex')}`;
     try {
       await this.#make(making);
-      await rm(this.path, { recursive: true, force: true });
-      await rename(making, this.path).catch(async (error: unknown) => {
-        if (!(await this.#isThere())) throw error;
+      await rename(making, this.path).catch(async () => {
+        // Another program was sooner, and may be reading; or what is there is of an earlier turn.
+        if (await this.#isThere()) return;
+        await rm(this.path, { recursive: true, force: true });
+        await rename(making, this.path);
       });
     } finally {
       await rm(making, { recursive: true, force: true });
@@ -55,8 +57,8 @@ export class UpstreamMirror {
     const git = (args: readonly string[], input?: string | { file: string }) =>
       runGit([`--git-dir=${path}`, ...args], { env: this.env, ...(input === undefined ? {} : { input }) });
     await git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${upstreamBranch}`]);
-    // A shallow tip comes whole, and what it is cut off at need not be in the clone.
-    if (shallow) await writeFile(join(path, 'shallow'), shallow.map((id) => `${id}\n`).join(''));
+    // A shallow tip comes whole, and what it is cut off at need not be in the clone. Without a pack the tip is the base.
+    if (shallow && packs.length > 0) await writeFile(join(path, 'shallow'), shallow.map((id) => `${id}\n`).join(''));
     else {
       await mkdir(join(path, 'objects', 'info'), { recursive: true });
       await writeFile(join(path, 'objects', 'info', 'alternates'), `${objects}\n`);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import express, { type RequestHandler } from 'express';
 
 /** An address of the docs: their start, or anything below it. */
@@ -7,6 +7,9 @@ const addresses = /^\/docs(?:\/.*)?$/;
 
 /** The names of files of the site are plain; nothing else is looked for on the disk. */
 const names = /^(?:\/\w[\w.-]*)+$/;
+
+/** Directories in the address of a page, and of what leads to none. */
+const deepest = 12;
 
 export function isForDocs(method: string, path: string): boolean {
   return (method === 'GET' || method === 'HEAD') && addresses.test(path);
@@ -37,12 +40,12 @@ export function serveDocs(directory: string, headers: Readonly<Record<string, st
   return [
     forDocs((request, response, next) => {
       const { path } = request;
-      if (path.endsWith('/')) {
-        const [, name = '', slashes = ''] = /([^/]*)(\/+)$/.exec(path) ?? [];
-        response.redirect(308, `${'../'.repeat(slashes.length)}${name}`);
+      if (path.endsWith('/') && names.test(path.slice(0, -1))) {
+        response.redirect(308, `../${basename(path)}`);
         return;
       }
-      if (!names.test(path)) {
+      // What is made for other addresses, or is a part of other pages, is no page.
+      if (!names.test(path) || /\/404(?:\.html)?$/.test(path)) {
         next();
         return;
       }
@@ -51,13 +54,16 @@ export function serveDocs(directory: string, headers: Readonly<Record<string, st
       files(request, response, next);
     }),
     forDocs(({ originalUrl }, response) => {
-      response.status(404).set(headers).type('html').send(completed(missing, originalUrl));
+      const [path = ''] = originalUrl.split('?');
+      const depth = path.split('/').length - 2;
+      // Deeper than any page, each link would grow with the address.
+      if (depth > deepest) response.status(404).set(headers).type('text').send('There is no such page.');
+      else response.status(404).set(headers).type('html').send(completed(missing, depth));
     }),
   ];
 }
 
 /** The page that says that there is none, with links from where it stands. */
-function completed(html: string, url: string): string {
-  const depth = (url.split('?')[0] ?? '').split('/').length - 2;
+function completed(html: string, depth: number): string {
   return html.replaceAll(/(href|src)="\.\//g, (_whole, name: string) => `${name}="${'../'.repeat(depth) || './'}`);
 }

@@ -38,6 +38,7 @@ const kept: ReadonlySet<string> = new Set<keyof Operations>([
   'createToken',
   'revokeToken',
   'endSession',
+  'endSessions',
   'createProfile',
   'updateProfile',
   'retireProfile',

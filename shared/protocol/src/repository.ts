@@ -144,7 +144,7 @@ function upstreamText(
     missed
       ? `Whether the repository has moved could not be found out before this turn (${missed.code}): it was last seen at ${isBase ? 'that commit' : `the commit ${commit}`}.`
       : isBase
-        ? 'The repository is still at that commit.'
+        ? `The repository is ${rewritten ? 'at that commit again: its history was rewritten' : 'still at that commit'}.`
         : `The repository is at the commit ${commit} now.`,
   ];
   if (isBase) return said.join(' ');
@@ -158,7 +158,12 @@ function upstreamText(
   if (runsGit) {
     const branchThere = `${upstreamRemote}/${upstreamBranch}`;
     said.push(
-      `To see it, run ${fetches} && git log suzumio/base..${branchThere}; to have it in your branch, git merge ${branchThere} or git rebase ${branchThere}.`,
+      `To see it, run ${fetches} && git log suzumio/base..${branchThere}; to have it in your branch, ${
+        // Without what lies between, Git finds no common history to merge.
+        ahead === undefined
+          ? `git diff suzumio/base ${branchThere} | git apply --3way --index`
+          : `git merge ${branchThere} or git rebase ${branchThere}`
+      }.`,
     );
   }
   return said.join(' ');

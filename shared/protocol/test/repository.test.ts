@@ -23,7 +23,12 @@ describe('what a model is told of its clone', () => {
     );
     expect(said({ ...moved, commit: base, ahead: 0 })).toMatch(/The repository is still at that commit\.$/);
     expect(said({ ...moved, ahead: 1 })).toContain('It has 1 commit that');
-    expect(said({ ...moved, ahead: undefined })).toContain('How many commits lie between the two is not known.');
+    expect(said({ ...moved, ahead: undefined })).toMatch(
+      /How many commits lie between the two is not known\..* branch, git diff suzumio\/base upstream\/tip \| git apply --3way --index\.$/,
+    );
+    expect(said({ ...moved, commit: base, ahead: 0, rewritten: true })).toMatch(
+      /at that commit again: its history was/,
+    );
     expect(said({ ...moved, rewritten: true })).toContain('Its history was rewritten');
     expect(said({ ...moved, shallow: [base] })).toContain('git fetch --update-shallow upstream');
     // Who runs no programs is told no commands.

@@ -103,7 +103,11 @@ function withoutTexts(source: string, isSecret: (path: ConfigPath) => boolean): 
   const lineStarts = [0, ...[...source.matchAll(/\n/g)].map(({ index }) => index + 1)];
   /** By offset: a value shared through an anchor appears several times in the tree. */
   const hidden = new Map<number, string>();
-  mapScalars(readYaml(source, '', new ProblemList(), fullBudget()), (scalar, path) => {
+  const problems = new ProblemList();
+  const tree = readYaml(source, '', problems, fullBudget());
+  // What cannot be read is not known to hold none.
+  if (!problems.isEmpty) throw problems.toError();
+  mapScalars(tree, (scalar, path) => {
     const { place, source: written, value } = scalar;
     if (written !== '' && isSecret(path) && !isReference(value)) {
       hidden.set((lineStarts[place.line - 1] ?? 0) + place.column - 1, written);

@@ -245,9 +245,12 @@ export class ApiTokens {
   }
 
   #list(now: number): TokenView[] {
+    // A catalog of before, which is read without being brought up to date, does not know it.
+    const knowsSeen = this.db.reader.get(`SELECT 1 FROM pragma_table_info('tokens') WHERE name = 'seen_at_ms'`);
+    const seenAt = knowsSeen ? 'seen_at_ms' : 'NULL AS seen_at_ms';
     return this.db.reader
       .all<TokenRow>(
-        `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms, seen_at_ms,
+        `SELECT name, scope, project, agents_json, created_at_ms, created_by, expires_at_ms, revoked_at_ms, ${seenAt},
            (SELECT count(*) FROM sessions s WHERE s.token_id = tokens.id AND s.expires_at_ms > :now AND ${isGood}) AS sessions,
            (SELECT count(*) FROM sign_in_links l WHERE l.token_id = tokens.id AND l.expires_at_ms > :now AND ${isGood}) AS links
          FROM tokens ORDER BY created_at_ms, id`,

@@ -10,7 +10,7 @@ import { listReports } from './reports.js';
 import { usedContent } from './search-content.js';
 import { putBack, setAside } from './set-aside.js';
 import { isPushed } from './shared-repository.js';
-import { isUpstreamPack } from './upstream-packs.js';
+import { isNeededUpstreamPack } from './upstream-packs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';
 
@@ -79,7 +79,7 @@ export async function removeContent(
         if (isPublished(store.reader, name)) return 'published';
         if (reports.has(path)) return 'reported';
         if (isPushed(store.reader, name)) return 'pushed';
-        if (isUpstreamPack(store.reader, name)) return 'fetched';
+        if (isNeededUpstreamPack(store.reader, name)) return 'fetched';
         return search.kept.agentWith(name) === undefined ? 'just confirmed' : 'in a workspace';
       }),
     );

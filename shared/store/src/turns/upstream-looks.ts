@@ -123,7 +123,7 @@ export function workspaceRepository(reader: SqlReader, config: ProjectConfig, ag
   const base = baseRow(reader, id);
   if (!clone || !base) return { agent: id, repository: null };
   const { name, ref = null, branch } = repositoryOf(clone, base.commit_id);
-  const look = newestLook(reader, id);
+  const look = hasLooks(reader) ? newestLook(reader, id) : undefined;
   return {
     agent: id,
     repository: {
@@ -166,6 +166,11 @@ function newestLook(reader: SqlReader, agent: string): LookRow | undefined {
   return reader.get<LookRow>('SELECT * FROM upstream_looks WHERE agent_id = :agent ORDER BY seq DESC LIMIT 1', {
     agent,
   });
+}
+
+/** A database of before, which is read without being brought up to date, has none. */
+function hasLooks(reader: SqlReader): boolean {
+  return reader.get(`SELECT 1 FROM sqlite_schema WHERE name = 'upstream_looks'`) !== undefined;
 }
 
 function lookOf(reader: SqlReader, turn: string): LookRow | undefined {

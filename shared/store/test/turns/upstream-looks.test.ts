@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { LookReport } from '@suzumio/protocol/repository';
-import { isUpstreamPack } from '@suzumio/store/content/upstream-packs';
+import { isNeededUpstreamPack, isUpstreamPack } from '@suzumio/store/content/upstream-packs';
 import { listEvents } from '@suzumio/store/projects/events';
 import { dueLook, recordLook, workspaceRepository } from '@suzumio/store/turns/upstream-looks';
 import { recordBase, repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
@@ -101,6 +101,9 @@ describe('a look at the repository of a clone', () => {
     });
     await of.complete(fifth);
     expect(due(of, await of.work('ada'))?.known).toEqual([base, id('d')]);
+    // No turn to come asks for what was before.
+    const needed = ['b', 'c', 'd'].filter((letter) => isNeededUpstreamPack(of.store.reader, letter.repeat(64)));
+    expect(needed).toEqual(['d']);
   });
 
   test('that fails says why, and leaves the turn what was known', async () => {
@@ -162,4 +165,7 @@ test('what a workspace is a clone of says how far its repository went on', async
       },
     },
   });
+  // A database of the release before, read without a server.
+  await of.write((tx) => tx.run('DROP TABLE upstream_looks'));
+  expect(show('ada')).toMatchObject({ repository: { ...clone, upstream: null } });
 });
