@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import Database from 'better-sqlite3';
 import { tokenName } from '@suzumio/contract/model/access-token';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { Catalog } from '@suzumio/store/cell/catalog';
@@ -56,6 +57,14 @@ describe('a token', () => {
     for (const hidden of [secret, secret.slice(4), testing.cell.directory.adminToken().slice(4)]) {
       expect(bytes).not.toContain(hidden);
     }
+  });
+
+  test('is listed from a catalog of the release before, too, which is read without a server', async () => {
+    await create();
+    const catalog = new Database(testing.cell.directory.catalogFile);
+    catalog.exec('ALTER TABLE tokens DROP COLUMN seen_at_ms');
+    catalog.close();
+    expect(tokens().list()).toMatchObject([{ name: 'ann', seenAt: null }]);
   });
 
   test('of a handler is for some agents of one project, and says so', async () => {
