@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LookRequest, maxShallowCommits, maxUpstreamPacks } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { errnoOf } from '../files/errno.js';
+import { hashBytes } from '../files/hash-bytes.js';
 import type { Git } from './git.js';
 import { GitFailed } from './git-failed.js';
 import type { Fetched } from './mirrors.js';
@@ -74,10 +74,11 @@ export async function packNews(
     isWhole && depth === undefined ? (known.length > maxUpstreamPacks ? here.filter((one) => one === base) : here) : [];
   const input = [commit, ...without.map((one) => `^${one}`)].join('\n');
   await run(['pack-objects', '--revs', '--quiet', '--delta-base-offset', join(directory, 'news')], `${input}\n`);
-  const file = (await readdir(directory)).find((one) => one.endsWith('.pack'));
-  if (file === undefined) throw new Error('Git has made no pack');
+  const made = (await readdir(directory)).find((one) => one.endsWith('.pack'));
+  if (made === undefined) throw new Error('Git has made no pack');
+  const file = join(directory, made);
   const alone = without.every((one) => one === base);
-  return { ...facts, pack: { ...(await factsOf(join(directory, file))), alone } };
+  return { ...facts, pack: { file, ...(await hashBytes(createReadStream(file))), alone } };
 }
 
 /** Those of some commits that a mirror has. */
@@ -104,14 +105,4 @@ async function shallowOf(
     'repository-too-large',
     `The history of ${name} is cut off at more than ${maxShallowCommits} commits: fetch more of it with depth.`,
   );
-}
-
-async function factsOf(file: string): Promise<{ file: string; sha256: string; sizeBytes: number }> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const bytes of createReadStream(file)) {
-    hash.update(bytes as Buffer);
-    sizeBytes += (bytes as Buffer).length;
-  }
-  return { file, sha256: hash.digest('hex'), sizeBytes };
 }
