@@ -3,11 +3,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LookRequest, maxShallowCommits, maxUpstreamPacks } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
-import { errnoOf } from '../files/errno.js';
 import { hashBytes } from '../files/hash-bytes.js';
 import type { Git } from './git.js';
 import { GitFailed } from './git-failed.js';
-import type { Fetched } from './mirrors.js';
+import { type Fetched, maxShallowBytes, shallowBytes } from './mirrors.js';
 
 /** Where a repository is, and a pack of what is new there. */
 export interface Looked {
@@ -21,9 +20,6 @@ export interface Looked {
   /** The commits whose parents were not fetched, where there are any. */
   shallow: string[] | undefined;
 }
-
-/** Bytes of all ids that end a history, in Git's file of them. */
-const maxShallowBytes = 1024 * 1024;
 
 /**
  * Packs what of a fetched commit is not in the history of commits that are known. Whoever has those, and the packs of before,
@@ -92,17 +88,16 @@ async function shallowOf(
   name: string,
   beginnings: () => Promise<string>,
 ): Promise<string[] | undefined> {
-  const text = await readFile(join(mirror, 'shallow'), 'utf8').catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return '';
-    throw error;
-  });
-  if (text === '') return undefined;
-  const all = new Set(text.split('\n'));
+  const tooMany = () =>
+    new AttemptFailure(
+      'repository-too-large',
+      `The history of ${name} is cut off at more than ${maxShallowCommits} commits: fetch more of it with depth.`,
+    );
+  const sizeBytes = await shallowBytes(mirror);
+  if (sizeBytes === 0) return undefined;
+  if (sizeBytes > maxShallowBytes) throw tooMany();
+  const all = new Set((await readFile(join(mirror, 'shallow'), 'utf8')).split('\n'));
   const ends = (await beginnings()).split('\n').filter((commit) => commit !== '' && all.has(commit));
-  if (ends.length === 0) return undefined;
-  if (ends.length <= maxShallowCommits && text.length <= maxShallowBytes) return ends;
-  throw new AttemptFailure(
-    'repository-too-large',
-    `The history of ${name} is cut off at more than ${maxShallowCommits} commits: fetch more of it with depth.`,
-  );
+  if (ends.length > maxShallowCommits) throw tooMany();
+  return ends.length === 0 ? undefined : ends;
 }
