@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
@@ -7,6 +6,7 @@ import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
+import { hashBytes } from '../files/hash-bytes.js';
 import { openFileWithin } from '../files/open-within.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
@@ -33,11 +33,9 @@ export async function withPublishedFile(call: Buffer, options: PublishedFileOpti
   const file = await openFileWithin(options.workspace, named.path).catch(unreadable);
   if (file === undefined) return call;
   try {
-    const { size: sizeBytes } = await file.stat();
-    if (sizeBytes > (options.maxBytes ?? maxContentBytes)) return call;
-    const hash = createHash('sha256');
-    for await (const chunk of bytesOf(file, sizeBytes)) hash.update(chunk as Buffer);
-    const sha256 = hash.digest('hex');
+    const { size } = await file.stat();
+    if (size > (options.maxBytes ?? maxContentBytes)) return call;
+    const { sha256, sizeBytes } = await hashBytes(bytesOf(file, size));
     const content = { stream: () => bytesOf(file, sizeBytes), sizeBytes };
     await options.client.putContent(sha256, content).catch(refused);
     return Buffer.from(JSON.stringify({ ...named.request, input: { ...named.input, sha256, sizeBytes } }));

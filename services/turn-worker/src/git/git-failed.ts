@@ -14,7 +14,15 @@ export class GitFailed extends Error {
   ) {
     super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${said.trim()}`);
   }
+
+  /** Whether it ended by itself because the other side is away, refuses, or has not what it was asked for. */
+  get isOfOtherSide(): boolean {
+    return typeof this.ended === 'number' && ofOtherSide.test(this.said);
+  }
 }
+
+const ofOtherSide =
+  /unable to access '|couldn't find remote ref|not our ref|Authentication failed|could not read Username|repository '.*' not found|redirect|RPC failed|unexpected disconnect/;
 
 /** What Git says, what that means, and what would be right; the first that matches counts. */
 const meanings: readonly [said: RegExp, code: FailureCode, meaning: (name: string, ref: string) => string][] = [

@@ -62,7 +62,10 @@ export class Git {
    * @throws GitFailed; what `signal` was aborted with; what `onOutput` throws
    */
   async run(args: readonly string[], { protocols = [], signal, held, input, onOutput }: GitRun): Promise<string> {
-    this.#opened ??= this.#open();
+    this.#opened ??= this.#open().catch((error: unknown) => {
+      this.#opened = undefined;
+      throw error;
+    });
     await this.#opened;
     signal.throwIfAborted();
     const { maxFileBytes, directory } = this.options;

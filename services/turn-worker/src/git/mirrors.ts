@@ -9,6 +9,7 @@ import { treeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { type Git, heldFd } from './git.js';
 import { fetchFailure, GitFailed } from './git-failed.js';
+import { inTime, type InTimeOptions, unlessAborted } from './in-time.js';
 import { requirePlain } from './require-plain.js';
 
 export interface MirrorsOptions {
@@ -16,6 +17,18 @@ export interface MirrorsOptions {
   directory: string;
   /** The most bytes of one mirror; all together may have four times as many. */
   maxBytes: number;
+  /** The longest time that others are waited for that use the same mirror, in milliseconds. */
+  waitMs: number;
+}
+
+export interface FetchOptions {
+  signal: AbortSignal;
+  /** Throws unless a repository of this host may be fetched, by its path with links resolved, once it is open. */
+  check: (real: string) => void;
+  /** What is done to the repository, for the sentence that it took too long. */
+  what: 'cloned' | 'fetched';
+  /** The longest time for fetching and `use`, in milliseconds, by whether there is a mirror to fetch into. */
+  mostMs: (hasMirror: boolean) => number;
 }
 
 /** What is fetched, and how much of it. */
@@ -31,12 +44,17 @@ export interface Fetched {
 const allTimes = 4;
 const maxEntries = 10_000;
 
+/** Bytes of the ids of all commits at which the histories in a mirror are cut off, in Git's file of them. */
+export const maxShallowBytes = 1024 * 1024;
+
 /**
  * Repositories as they were last fetched, bare, one for each address and depth. They are in the worker's own directory,
- * which is locked to one process, and no agent sees them. A mirror that a killed process left unfinished is fetched anew.
+ * which is locked to one process, and no agent sees them. A mirror that a killed worker left unfinished is fetched anew,
+ * as is one in which a fetch failed, unless that says nothing against what was there before.
  */
 export class Mirrors {
-  readonly #last = new Map<string, Promise<unknown>>();
+  /** Settled once the mirror is free for the next, by its name. */
+  readonly #last = new Map<string, Promise<void>>();
 
   constructor(private readonly options: MirrorsOptions) {}
 
@@ -44,52 +62,93 @@ export class Mirrors {
    * Fetches what is to be cloned, and keeps others from that mirror while `use` runs. A repository of this host is opened
    * first, and `check` is given its path with links resolved: what is fetched is what was checked.
    *
-   * @throws AttemptFailure that says what is wrong with the repository; what `signal` was aborted with; what `check` throws
+   * @throws AttemptFailure that says what is wrong with the repository, also where it does not answer in time; what `signal`
+   *   was aborted with; what `check` and `use` throw
    */
   async fetch<Result>(
     clone: CloneSource,
-    { signal, check }: { signal: AbortSignal; check: (real: string) => void },
-    use: (fetched: Fetched) => Promise<Result>,
+    { signal, check, what, mostMs }: FetchOptions,
+    use: (fetched: Fetched, signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const held = isPath(clone.git) ? await hold(clone.git) : undefined;
     try {
       if (held) check(held.real);
       const name = `${hashOf(`${held?.real ?? clone.git}\n${String(clone.depth ?? '')}`)}.git`;
-      return await this.#inTurn(name, async () => use(await this.#bringUpToDate(name, clone, held, signal)));
+      const { waitMs } = this.options;
+      const late = `${clone.git} could not be ${what}: others on this worker have been fetching it for ${waitMs} ms.`;
+      return await this.#inTurn(name, { mostMs: waitMs, signal, late }, async () => {
+        const hasMirror = await this.#has(name);
+        const most = mostMs(hasMirror);
+        const tooLong = `${clone.git} could not be ${what} within ${most} ms.`;
+        return inTime({ mostMs: most, signal, late: tooLong }, async (either) =>
+          use(await this.#bringUpToDate({ name, hasMirror }, clone, held, either), either),
+        );
+      });
+    } catch (error) {
+      if (error instanceof GitFailed) throw fetchFailure(error, clone.git, clone.ref);
+      throw error;
     } finally {
       await held?.close();
     }
   }
 
-  async #inTurn<Result>(name: string, work: () => Promise<Result>): Promise<Result> {
-    const done = (this.#last.get(name) ?? Promise.resolve()).then(work);
-    const settled = done.catch(() => undefined);
-    this.#last.set(name, settled);
+  /** Runs work once all who came before are done, or have left. */
+  async #inTurn<Result>(name: string, waiting: InTimeOptions, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(name);
+    const own = Promise.withResolvers<undefined>();
+    // Who leaves sooner leaves those before to whoever comes next.
+    const free = Promise.all([before, own.promise]).then(() => {
+      if (this.#last.get(name) === free) this.#last.delete(name);
+    });
+    this.#last.set(name, free);
     try {
-      return await done;
+      if (before) await inTime(waiting, (either) => unlessAborted(either, before));
+      return await work();
     } finally {
-      if (this.#last.get(name) === settled) this.#last.delete(name);
+      own.resolve(undefined);
     }
   }
 
+  /** Whether there is a mirror to fetch into. One that is unfinished, or has grown too large, is removed. */
+  async #has(name: string): Promise<boolean> {
+    const { directory, maxBytes } = this.options;
+    const mirror = join(directory, name);
+    if (!(await isThere(mirror))) return false;
+    const isUsable =
+      !(await isThere(unfinishedOf(mirror))) &&
+      (await treeSize([mirror], { maxBytes, maxEntries })).beyond === undefined &&
+      (await shallowBytes(mirror)) <= maxShallowBytes;
+    if (!isUsable) await removeTree(mirror);
+    return isUsable;
+  }
+
   async #bringUpToDate(
-    name: string,
+    { name, hasMirror }: { name: string; hasMirror: boolean },
     clone: CloneSource,
     held: HeldDirectory | undefined,
     signal: AbortSignal,
   ): Promise<Fetched> {
     signal.throwIfAborted();
-    const { git, directory, maxBytes } = this.options;
+    const { git, directory } = this.options;
     const mirror = join(directory, name);
-    const unfinished = `${mirror}.unfinished`;
-    const isUnfinished = (await stat(unfinished).catch(() => undefined)) !== undefined;
-    const tooLarge = (await treeSize([mirror], { maxBytes, maxEntries })).beyond !== undefined;
-    if (isUnfinished || tooLarge) await removeTree(mirror);
+    const unfinished = unfinishedOf(mirror);
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await writeFile(unfinished, '');
-    await git.run(['init', '--quiet', '--bare', '--template=', mirror], { signal });
     const reference = `refs/suzumio/${hashOf(clone.ref ?? '')}`;
-    const commit = await this.#fetchInto({ mirror, reference }, clone, held, signal);
+    let commit: string;
+    try {
+      await git.run(['init', '--quiet', '--bare', '--template=', mirror], { signal });
+      commit = await this.#fetchInto({ mirror, reference }, clone, held, signal);
+    } catch (error) {
+      // Of a repository of this host it is not known then what was fetched.
+      const isSound = hasMirror && !held && (wasStopped(error, signal) || isOfOtherSide(error));
+      // Where that fails, it is fetched anew.
+      if (isSound)
+        await removeLeft(mirror)
+          .then(() => rm(unfinished))
+          .catch(() => undefined);
+      throw error;
+    }
     await rm(unfinished);
     await utimes(mirror, new Date(), new Date());
     await this.#removeOldest(name);
@@ -104,31 +163,26 @@ export class Mirrors {
   ): Promise<string> {
     const { git } = this.options;
     if (held) await requirePlain(held.at(), source);
-    try {
-      const wanted = `+${ref ?? 'HEAD'}:${reference}`;
-      await git.run(
-        [
-          `--git-dir=${mirror}`,
-          'fetch',
-          '--quiet',
-          '--no-tags',
-          '--no-write-fetch-head',
-          ...depthOf(depth),
-          held?.at(heldFd) ?? source,
-          wanted,
-        ],
-        { signal, held, protocols: held ? ['file'] : ['https', 'http'] },
-      );
-      // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
-      if (held) await requirePlain(held.at(), source);
-      const commit = await git.run([`--git-dir=${mirror}`, 'rev-parse', '--verify', `${reference}^{commit}`], {
-        signal,
-      });
-      return commit.trim();
-    } catch (error) {
-      if (error instanceof GitFailed) throw fetchFailure(error, source, ref);
-      throw error;
-    }
+    const wanted = `+${ref ?? 'HEAD'}:${reference}`;
+    await git.run(
+      [
+        `--git-dir=${mirror}`,
+        'fetch',
+        '--quiet',
+        '--no-tags',
+        '--no-write-fetch-head',
+        ...depthOf(depth),
+        held?.at(heldFd) ?? source,
+        wanted,
+      ],
+      { signal, held, protocols: held ? ['file'] : ['https', 'http'] },
+    );
+    // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
+    if (held) await requirePlain(held.at(), source);
+    const commit = await git.run([`--git-dir=${mirror}`, 'rev-parse', '--verify', `${reference}^{commit}`], {
+      signal,
+    });
+    return commit.trim();
   }
 
   /** Removes the mirrors that were not used for longest, as long as there are too many bytes of them. */
@@ -148,6 +202,30 @@ export class Mirrors {
       if (this.#last.has(name)) continue;
       await removeTree(join(directory, name));
       left -= bytes;
+    }
+  }
+}
+
+const unfinishedOf = (mirror: string) => `${mirror}.unfinished`;
+
+const isThere = async (path: string) => (await stat(path).catch(() => undefined)) !== undefined;
+
+/** The length of Git's file of the commits at which histories are cut off. */
+export const shallowBytes = async (mirror: string): Promise<number> =>
+  (await stat(join(mirror, 'shallow')).catch(() => undefined))?.size ?? 0;
+
+const wasStopped = (error: unknown, signal: AbortSignal) => signal.aborted && error === signal.reason;
+
+const isOfOtherSide = (error: unknown) => error instanceof GitFailed && error.isOfOtherSide;
+
+/**
+ * Removes what a fetch that was ended leaves: locks, and files that have no name yet. Git writes objects before what refers
+ * to them, so that the rest is whole. None of its processes may run there any more.
+ */
+async function removeLeft(mirror: string): Promise<void> {
+  for (const directory of [mirror, join(mirror, 'refs/suzumio'), join(mirror, 'objects/pack')]) {
+    for (const name of await readdir(directory)) {
+      if (/^(?:tmp|shallow)_|\.lock$/.test(name)) await rm(join(directory, name));
     }
   }
 }

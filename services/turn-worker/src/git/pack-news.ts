@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type LookRequest, maxShallowCommits, maxUpstreamPacks } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
-import { errnoOf } from '../files/errno.js';
+import { hashBytes } from '../files/hash-bytes.js';
 import type { Git } from './git.js';
 import { GitFailed } from './git-failed.js';
-import type { Fetched } from './mirrors.js';
+import { type Fetched, maxShallowBytes, shallowBytes } from './mirrors.js';
 
 /** Where a repository is, and a pack of what is new there. */
 export interface Looked {
@@ -21,9 +20,6 @@ export interface Looked {
   /** The commits whose parents were not fetched, where there are any. */
   shallow: string[] | undefined;
 }
-
-/** Bytes of all ids that end a history, in Git's file of them. */
-const maxShallowBytes = 1024 * 1024;
 
 /**
  * Packs what of a fetched commit is not in the history of commits that are known. Whoever has those, and the packs of before,
@@ -74,10 +70,11 @@ export async function packNews(
     isWhole && depth === undefined ? (known.length > maxUpstreamPacks ? here.filter((one) => one === base) : here) : [];
   const input = [commit, ...without.map((one) => `^${one}`)].join('\n');
   await run(['pack-objects', '--revs', '--quiet', '--delta-base-offset', join(directory, 'news')], `${input}\n`);
-  const file = (await readdir(directory)).find((one) => one.endsWith('.pack'));
-  if (file === undefined) throw new Error('Git has made no pack');
+  const made = (await readdir(directory)).find((one) => one.endsWith('.pack'));
+  if (made === undefined) throw new Error('Git has made no pack');
+  const file = join(directory, made);
   const alone = without.every((one) => one === base);
-  return { ...facts, pack: { ...(await factsOf(join(directory, file))), alone } };
+  return { ...facts, pack: { file, ...(await hashBytes(createReadStream(file))), alone } };
 }
 
 /** Those of some commits that a mirror has. */
@@ -91,27 +88,16 @@ async function shallowOf(
   name: string,
   beginnings: () => Promise<string>,
 ): Promise<string[] | undefined> {
-  const text = await readFile(join(mirror, 'shallow'), 'utf8').catch((error: unknown) => {
-    if (errnoOf(error) === 'ENOENT') return '';
-    throw error;
-  });
-  if (text === '') return undefined;
-  const all = new Set(text.split('\n'));
+  const tooMany = () =>
+    new AttemptFailure(
+      'repository-too-large',
+      `The history of ${name} is cut off at more than ${maxShallowCommits} commits: fetch more of it with depth.`,
+    );
+  const sizeBytes = await shallowBytes(mirror);
+  if (sizeBytes === 0) return undefined;
+  if (sizeBytes > maxShallowBytes) throw tooMany();
+  const all = new Set((await readFile(join(mirror, 'shallow'), 'utf8')).split('\n'));
   const ends = (await beginnings()).split('\n').filter((commit) => commit !== '' && all.has(commit));
-  if (ends.length === 0) return undefined;
-  if (ends.length <= maxShallowCommits && text.length <= maxShallowBytes) return ends;
-  throw new AttemptFailure(
-    'repository-too-large',
-    `The history of ${name} is cut off at more than ${maxShallowCommits} commits: fetch more of it with depth.`,
-  );
-}
-
-async function factsOf(file: string): Promise<{ file: string; sha256: string; sizeBytes: number }> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const bytes of createReadStream(file)) {
-    hash.update(bytes as Buffer);
-    sizeBytes += (bytes as Buffer).length;
-  }
-  return { file, sha256: hash.digest('hex'), sizeBytes };
+  if (ends.length > maxShallowCommits) throw tooMany();
+  return ends.length === 0 ? undefined : ends;
 }

@@ -1,11 +1,12 @@
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { GitAuthor } from '@suzumio/protocol/git-author';
 import { type CloneRequest, lookMs, type LookRequest } from '@suzumio/protocol/repository';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
 import { Git } from './git.js';
-import { fetchFailure, GitFailed } from './git-failed.js';
+import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import { inspectTree } from './inspect-tree.js';
 import { type Looked, packNews } from './pack-news.js';
@@ -16,9 +17,12 @@ export interface RepositoriesOptions {
   directory: string;
   /** Of Git's own files, and of workspaces that are cloned without bounds of their own. */
   bounds: WorkspaceBounds;
-  /** The longest time that fetching and cloning may take, in milliseconds. */
+  /**
+   * The longest time that fetching and cloning may take, in milliseconds, and waiting before it for others who fetch the same
+   * repository.
+   */
   cloneMs: number;
-  /** The longest time that looking for what is new may take, in milliseconds. @default {@link lookMs} */
+  /** The longest time that looking for what is new may take where there is a mirror, in milliseconds. @default {@link lookMs} */
   lookMs?: number;
 }
 
@@ -51,9 +55,14 @@ export class Repositories {
   #cleared: Promise<void> | undefined;
 
   constructor(private readonly options: RepositoriesOptions) {
-    const { directory, bounds } = options;
+    const { directory, bounds, cloneMs } = options;
     this.#git = new Git({ directory, maxFileBytes: bounds.maxFileBytes });
-    this.#mirrors = new Mirrors({ git: this.#git, directory: join(directory, 'mirrors'), maxBytes: bounds.maxBytes });
+    this.#mirrors = new Mirrors({
+      git: this.#git,
+      directory: join(directory, 'mirrors'),
+      maxBytes: bounds.maxBytes,
+      waitMs: cloneMs,
+    });
   }
 
   /**
@@ -67,14 +76,13 @@ export class Repositories {
     to: string,
     { author, bounds = this.options.bounds, check, ignored = [], signal }: CloneOptions,
   ): Promise<Cloned> {
-    return this.#within(request, { what: 'cloned', mostMs: this.options.cloneMs }, signal, (either) =>
-      this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
-        const within = { bounds, ignored, name: request.git, signal: either };
-        const tracked = await inspectTree(this.#git, fetched, within);
-        await this.#cloneFrom(fetched, request, to, author, either);
-        return { commit: fetched.commit, tracked };
-      }),
-    );
+    const how = { signal, check, what: 'cloned', mostMs: () => this.options.cloneMs } as const;
+    return this.#mirrors.fetch(request, how, async (fetched, either) => {
+      const within = { bounds, ignored, name: request.git, signal: either };
+      const tracked = await inspectTree(this.#git, fetched, within);
+      await this.#cloneFrom(fetched, request, to, author, either);
+      return { commit: fetched.commit, tracked };
+    });
   }
 
   /**
@@ -88,45 +96,41 @@ export class Repositories {
     { bounds = this.options.bounds, check, ignored = [], signal }: LookOptions,
     use: (looked: Looked) => Promise<Result>,
   ): Promise<Result> {
-    const { directory, lookMs: mostMs = lookMs } = this.options;
-    const news = join(directory, 'news');
-    // What a killed process has left.
-    this.#cleared ??= removeTree(news);
-    await this.#cleared;
-    await mkdir(news, { recursive: true, mode: 0o700 });
-    const own = await mkdtemp(`${news}/`);
+    const { cloneMs, lookMs: againMs = lookMs } = this.options;
+    const mostMs = (hasMirror: boolean) => (hasMirror ? againMs : cloneMs);
+    const own = await this.#directoryFor(request.git);
     try {
-      const looked = await this.#within(request, { what: 'fetched', mostMs }, signal, (either) =>
-        this.#mirrors.fetch(request, { signal: either, check }, async (fetched) => {
-          // What was there before was looked at before.
-          if (fetched.commit !== request.known.at(-1)) {
-            await inspectTree(this.#git, fetched, { bounds, ignored, name: request.git, signal: either });
-          }
-          return packNews(this.#git, fetched, request, { directory: own, signal: either });
-        }),
-      );
+      const how = { signal, check, what: 'fetched', mostMs } as const;
+      const looked = await this.#mirrors.fetch(request, how, async (fetched, either) => {
+        // What was there before was looked at before.
+        if (fetched.commit !== request.known.at(-1)) {
+          await inspectTree(this.#git, fetched, { bounds, ignored, name: request.git, signal: either });
+        }
+        return packNews(this.#git, fetched, request, { directory: own, signal: either });
+      });
       return await use(looked);
     } finally {
       await removeTree(own);
     }
   }
 
-  /** Says what is wrong with a repository, also where it does not answer in time. */
-  async #within<Result>(
-    { git, ref }: Pick<CloneRequest, 'git' | 'ref'>,
-    { what, mostMs }: { what: string; mostMs: number },
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<Result>,
-  ): Promise<Result> {
-    const tooLong = AbortSignal.timeout(mostMs);
+  /** Makes a directory for what is new in a repository. What a killed process has left of such is removed before the first. */
+  async #directoryFor(git: string): Promise<string> {
+    const news = join(this.options.directory, 'news');
     try {
-      return await work(AbortSignal.any([signal, tooLong]));
+      this.#cleared ??= removeTree(news).catch((error: unknown) => {
+        this.#cleared = undefined;
+        throw error;
+      });
+      await this.#cleared;
+      await mkdir(news, { recursive: true, mode: 0o700 });
+      return await mkdtemp(`${news}/`);
     } catch (error) {
-      if (error instanceof GitFailed) throw fetchFailure(error, git, ref);
-      if (tooLong.aborted && !signal.aborted) {
-        throw new AttemptFailure('repository-unavailable', `${git} could not be ${what} within ${mostMs} ms.`);
-      }
-      throw error;
+      const errno = errnoOf(error);
+      // A full disk is met by all of the turn.
+      if (errno === undefined || errno === 'ENOSPC') throw error;
+      const told = `This worker cannot make a directory for what is new in ${git}: ${messageOf(error)}`;
+      throw new AttemptFailure('repository-unavailable', told, { cause: error });
     }
   }
 

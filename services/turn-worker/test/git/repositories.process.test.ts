@@ -151,6 +151,15 @@ describe('a clone', () => {
     expect(packs[0]).toEqual(packs[1]);
   });
 
+  test("is made once Git's home could be made", async () => {
+    const by = repositories();
+    mkdirSync(join(base, 'worker/git'), { recursive: true });
+    writeFileSync(join(base, 'worker/git/home'), '');
+    expect(await refusal({}, by)).toMatch(/^EEXIST: /);
+    rmSync(join(base, 'worker/git/home'));
+    expect((await cloned({}, by)).commit).toBe(second);
+  });
+
   test('is made anew where a process was killed while it fetched', async () => {
     await cloned();
     const mirrors = join(base, 'worker/git/mirrors');
