@@ -9,7 +9,7 @@ import { bringImagesUpToDate } from './lib/images.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
 import { engineMissing, keepSetting, makePlaces, stackSettings, startedWith } from './lib/stack-settings.mjs';
 import { readOptions } from './lib/options.mjs';
-import { main, step } from './lib/steps.mjs';
+import { capture, main, run, step } from './lib/steps.mjs';
 
 const healthyWithinMs = 300_000;
 
@@ -120,8 +120,16 @@ function env(_file, { values }) {
 async function down(file, { values }) {
   const stack = await openStack(file, values.COMPOSE_PROJECT_NAME);
   await stack.compose('down', '--remove-orphans', ...(options.volumes ? ['--volumes'] : []));
-  if (options.volumes)
-    console.log(
-      `The agents' workspaces are still in ${values.SUZUMIO_WORKER_DIR}; delete it, as whoever it belongs to, if nobody needs them.`,
-    );
+  if (!options.volumes) return;
+  await removeKept(values.SUZUMIO_CELL);
+  console.log(
+    `The agents' workspaces are still in ${values.SUZUMIO_WORKER_DIR}; delete it, as whoever it belongs to, if nobody needs them.`,
+  );
+}
+
+/** Containers of failed attempts are kept a while to be looked at; no worker is left that would remove them. */
+async function removeKept(cell) {
+  const { stdout } = await capture('docker', ['ps', '--all', '--quiet', '--filter', `label=suzumio.cell=${cell}`]);
+  const kept = stdout.split('\n').filter((id) => id !== '');
+  if (kept.length > 0) await run('docker', ['rm', '--force', ...kept], { stdio: ['ignore', 'ignore', 'inherit'] });
 }

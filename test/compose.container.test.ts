@@ -28,7 +28,11 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
       // The images are those that this run of the tests has built; building anew has a test of its own.
       await stack.run('--no-build', '--scale', 'turn-worker=3', '--metrics');
     });
-    afterAll(() => stack.remove());
+    afterAll(async () => {
+      // As a worker keeps the container of a failed attempt.
+      await docker('create', '--label', `suzumio.cell=${stack.settings['SUZUMIO_CELL'] ?? ''}`, 'suzumio-runner:dev');
+      await stack.remove();
+    });
 
     /** What every container comes to, by name. */
     async function inspected<Value>(format: string, service?: string): Promise<Value[]> {
