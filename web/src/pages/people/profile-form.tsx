@@ -13,7 +13,7 @@ import { identityKeys, useProfile, useTeams } from './use-people.js';
 
 const mostSkills = 32;
 
-/** A new profile; `?team=` says in which team. */
+/** A new profile, at `?new`; `team=` says in which team. */
 export function NewProfile() {
   const [search] = useSearchParams();
   const empty: Fields = {
