@@ -109,7 +109,9 @@ describe('the reference', () => {
     const texts = await Promise.all(
       sources.filter((name) => name.endsWith('.ts')).map((name) => read(`cli/src/${name}`)),
     );
-    const asked = new Set(texts.flatMap((text) => [...text.matchAll(/\bapi\.(\w+)\(/g)].map(([, id = '']) => id)));
+    const asked = new Set(
+      texts.flatMap((text) => [...text.matchAll(/(?:\bapi|\))\.(\w+)\(/g)].map(([, id = '']) => id)),
+    );
     // The commands ask for these besides what they are about.
     const besides = ['getHealth', 'getSystem', 'listCellEvents'];
     const ids = allOperations.map(({ id }) => id).filter((id) => asked.has(id) && !besides.includes(id));

@@ -27,6 +27,13 @@ describe('the docs', () => {
     await page.keyboard.type('signing in');
     await page.locator('.docs-found a').first().waitFor();
     await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Escape');
+    await page.evaluate('new Promise((done) => requestAnimationFrame(done))');
+    expect(await page.locator('.docs-found').isVisible()).toBe(false);
+    await page.keyboard.type('n');
+    await page.keyboard.press('Backspace');
+    await page.locator('.docs-found a').first().waitFor();
+    await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(`${api.url}/docs/access#signing-in-to-the-page`);
     await page.getByRole('link', { name: 'Operations', exact: true }).click();
@@ -57,6 +64,9 @@ describe('the docs', () => {
     await list.getByText('200 OK application/json').waitFor();
     expect(JSON.parse(await list.locator('.docs-answer pre').innerText())).toMatchObject({ items: [{}] });
     expect(await violations(page)).toEqual([]);
+    expect(
+      await page.evaluate("dispatchEvent(new Event('pagehide')), document.querySelector('.docs-answer pre')"),
+    ).toBe(null);
     await list.getByLabel('project').fill('<img src=x>');
     await list.getByRole('button', { name: 'Read' }).click();
     browser.expectErrors(/status of 40/);
@@ -81,10 +91,12 @@ describe('the docs', () => {
     await page.waitForURL(`${api.url}/docs/api/mail`);
     const send = operation(page, 'sendMessage');
     await send.getByText('Call it here', { exact: true }).click();
+    // Nothing is filled in that would do something.
+    expect(await send.getByLabel('Body, as JSON').inputValue()).toBe('');
     await send.getByLabel('project').fill('team');
     await send.getByLabel('Body, as JSON').fill('{ "recipient": "ada", "body": }');
     await send.getByRole('button', { name: 'Call POST' }).click();
-    await send.locator('.docs-answer').getByText(/JSON/).waitFor();
+    await send.getByRole('status').getByText(/JSON/).waitFor();
     await send.getByLabel('Body, as JSON').fill('{ "recipient": "ada", "body": "From the docs." }');
     await send.getByRole('button', { name: 'Call POST' }).click();
     await send.getByText('201 Created application/json').waitFor();

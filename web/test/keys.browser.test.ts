@@ -217,7 +217,7 @@ describe('what waits', () => {
     await one.getByRole('button', { name: 'Turn notifications off' }).waitFor();
     expect([await one.evaluate('asked'), await told(one)]).toEqual([
       1,
-      [['Notifications are on', 'What begins to wait for you is told here.']],
+      [['Notifications are on', 'New items in your inbox are shown like this.']],
     ]);
     await api.create(`${teamYaml.replace('name: team', 'name: shoal')}\nturn: { maxAttempts: 1 }`);
     await failTurn(api, 'shoal', 'ben');

@@ -63,7 +63,7 @@ describe('an administrator', () => {
     const form = page.getByRole('form', { name: 'New token' });
     await form.getByLabel('Name').fill('admin');
     await form.getByRole('radio', { name: /^mail/ }).check();
-    await form.getByRole('combobox', { name: 'In' }).selectOption('team');
+    await form.getByRole('combobox', { name: 'Project' }).selectOption('team');
     await button(page, 'Make the token').click();
     await form.getByRole('alert').getByText('these names mean somebody else').waitFor();
     expect(await form.getByRole('radio', { name: /^mail/ }).isChecked()).toBe(true);
@@ -124,7 +124,24 @@ describe('an administrator', () => {
       scope: 'mail',
       project: 'team',
     });
-    browser.expectErrors(/status of 400/);
+
+    // A page that the browser keeps for the way back has no secret, nor one whose session has ended.
+    const make = async (name: string) => {
+      await go(page, '/tokens/new');
+      await form.getByLabel('Name').fill(name);
+      await button(page, 'Make the token').click();
+      return (await region(page, `The secret of ${name}`).locator('code').first().textContent()) ?? '';
+    };
+    const first = await make('first');
+    expect(
+      await page.evaluate<string>("dispatchEvent(new Event('pagehide')), document.documentElement.outerHTML"),
+    ).not.toContain(first);
+    const second = await make('second');
+    await api.call('DELETE', '/api/sessions?token=admin');
+    await page.getByRole('dialog', { name: 'Sign in' }).waitFor();
+    await form.waitFor();
+    expect(await kept(page)).not.toContain(second);
+    browser.expectErrors(/status of 40[01]/);
   });
 
   test('finds nothing in the way on any page, and signs out one browser, the others, and every one', async () => {
@@ -155,7 +172,7 @@ describe('an administrator', () => {
 
 test('a page whose token is revoked says so, and keeps what is written', async () => {
   const { secret } = await makeToken('yuki', 'write');
-  const page = await open('/profiles/new', { token: secret });
+  const page = await open('/profiles?new', { token: secret });
   const form = page.getByRole('form', { name: 'New profile' });
   await form.getByLabel('Nickname').fill('Sora');
   await form.getByLabel('Role').fill('editor');
@@ -218,8 +235,13 @@ test('teams and profiles are made, changed and retired, on a phone', async () =>
   await page.getByText('You are {{agent.nickname}}, <b>bold</b>.').waitFor();
   await page.getByRole('link', { name: 'Edit' }).click();
   await form.getByLabel('Role').fill('fact checker');
+  // Somebody else is faster: that is said, and stays.
+  await api.post('/api/profiles/Akari', { model: 'large' });
+  await button(page, 'Save').click();
+  await form.getByText(/was changed after you began/).waitFor();
   await button(page, 'Save').click();
   await page.getByRole('heading', { name: 'Akari fact checker' }).waitFor();
+  await page.getByText('thinks with large').waitFor();
   await button(page, 'Retire…').click();
   await button(page, 'Retire for good').click();
   await dialog(page).getByRole('status').getByText('Akari is retired.').waitFor();

@@ -31,7 +31,15 @@ const usual: Readonly<Record<string, unknown>> = {
   description: 'Those who write.',
   usd: 5,
   code: 'CODE',
-  file: 'name: bulletin\ntask: Write a short bulletin.\nagents:\n  editor: { role: editor, prompt: Write., tools: ["*"] }\n',
+  file: [
+    'name: bulletin',
+    'task: Write a short bulletin.',
+    'backend:',
+    '  runner: { mode: mock, script: [{ agent: editor, steps: [{ text: Written. }] }] }',
+    'agents:',
+    '  editor: { role: editor, prompt: Write. }',
+    '',
+  ].join('\n'),
 };
 
 /** What two operations call by one name. */

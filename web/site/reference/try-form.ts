@@ -23,6 +23,7 @@ export function tryForm({ operation, path, described }: Entry, body: unknown, ro
       'data-path': path,
       'data-scope': isOpen(operation) ? 'read' : scopeOf(operation),
       'data-whole-cell': wholeCell,
+      'data-writes': writes,
     },
     h(
       'p',
@@ -47,7 +48,10 @@ export function tryForm({ operation, path, described }: Entry, body: unknown, ro
                 name: 'body',
                 rows: bodyRows(body),
                 spellCheck: false,
-                defaultValue: JSON.stringify(body ?? {}, null, 2),
+                // A call that changes something is written by who calls: the example only shows how.
+                ...(writes
+                  ? { placeholder: JSON.stringify(body ?? {}, null, 2), required: body !== undefined }
+                  : { defaultValue: JSON.stringify(body ?? {}, null, 2) }),
               }),
             ]
           : []),
@@ -68,7 +72,8 @@ export function tryForm({ operation, path, described }: Entry, body: unknown, ro
               : 'It is asked as you, and changes nothing.',
           ),
         ),
-        h('output', { className: 'docs-answer', 'aria-live': 'polite' }),
+        h('p', { className: 'docs-status', role: 'status' }),
+        h('div', { className: 'docs-answer' }),
       ),
     ),
   );

@@ -6,22 +6,24 @@ const maxBytes = 64 * 1024;
 /** As long is a stream followed, which has no end of its own. */
 const maxStreamMs = 5_000;
 
-/** An answer as text: its status, its type, and as much of its body as is bounded. */
+/** An answer's status and type. */
+export function statusOf(answer: Response): string {
+  return `${answer.status} ${answer.statusText} ${answer.headers.get('content-type') ?? ''}`.trim();
+}
+
+/** The body of an answer as text: as much of it as is bounded. */
 export async function shown(answer: Response, control: AbortController): Promise<HTMLElement[]> {
   const type = answer.headers.get('content-type') ?? '';
-  const head = document.createElement('p');
-  head.className = answer.ok ? 'docs-status' : 'docs-status docs-refused';
-  head.textContent = `${answer.status} ${answer.statusText} ${type}`.trim();
   if (!/^(text\/|application\/(problem\+)?json|image\/svg)/.test(type)) {
     control.abort();
     const size = answer.headers.get('content-length');
-    return [head, line(`Not shown: it is a file${size === null ? '' : ` of ${size} bytes`}.`)];
+    return [line(`Not shown: it is a file${size === null ? '' : ` of ${size} bytes`}.`)];
   }
   const { text, cut } = await bounded(answer, type.startsWith('text/event-stream'));
   const block = document.createElement('pre');
   block.tabIndex = 0;
   block.textContent = visible(indented(text, type));
-  return [head, block, ...(cut === undefined ? [] : [line(cut)])];
+  return [block, ...(cut === undefined ? [] : [line(cut)])];
 }
 
 async function bounded(answer: Response, isStream: boolean): Promise<{ text: string; cut?: string }> {

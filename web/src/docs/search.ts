@@ -13,7 +13,10 @@ export function searchHere(root: URL): void {
       if (!answer.ok) throw new Error(`The server answers ${answer.status}.`);
       return (await answer.json()) as SearchIndex;
     }));
+  // What was closed, or asked anew, meanwhile is not shown.
+  let asked = 0;
   const show = async () => {
+    const mine = ++asked;
     const words = input.value;
     if (words.trim() === '') {
       place.hidden = true;
@@ -21,9 +24,11 @@ export function searchHere(root: URL): void {
     }
     try {
       const loaded = await load();
-      if (words === input.value) draw(place, find(loaded, words, mostShown), root);
+      if (mine !== asked) return;
+      draw(place, find(loaded, words, mostShown), root);
     } catch {
       index = undefined;
+      if (mine !== asked) return;
       say(place, 'The search could not be loaded.');
     }
     place.hidden = false;
@@ -35,6 +40,7 @@ export function searchHere(root: URL): void {
     place.querySelector('a')?.click();
   });
   const close = () => {
+    asked += 1;
     place.hidden = true;
   };
   document.addEventListener('click', ({ target }) => {
@@ -45,7 +51,6 @@ export function searchHere(root: URL): void {
       event.preventDefault();
       input.focus();
     } else if (event.key === 'Escape' && !place.hidden) {
-      close();
       input.focus();
       close();
     } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !place.hidden) {

@@ -1,4 +1,4 @@
-import { shown } from './answer.js';
+import { shown, statusOf } from './answer.js';
 
 /** Whom the server takes this browser for, as far as it matters here. */
 interface Who {
@@ -13,6 +13,10 @@ const scopes = ['read', 'mail', 'operate', 'write', 'admin'];
 export async function offerCalls(root: URL): Promise<void> {
   const who = await whoAsks(root);
   for (const place of document.querySelectorAll<HTMLElement>('.docs-try')) offer(place, who, root);
+  // Answers may have secrets in them: a page that the browser keeps for the way back does not keep them.
+  addEventListener('pagehide', () => {
+    for (const answer of document.querySelectorAll('.docs-answer')) answer.replaceChildren();
+  });
 }
 
 async function whoAsks(root: URL): Promise<Who | undefined> {
@@ -28,7 +32,7 @@ function offer(place: HTMLElement, who: Who | undefined, root: URL): void {
     signIn?.toggleAttribute('hidden', false);
     return;
   }
-  const { scope = '', wholeCell } = place.dataset;
+  const { scope = '', wholeCell, writes } = place.dataset;
   const lack =
     scopes.indexOf(who.scope) < scopes.indexOf(scope)
       ? `You are signed in with the scope ${who.scope}; this needs ${scope}.`
@@ -43,7 +47,7 @@ function offer(place: HTMLElement, who: Who | undefined, root: URL): void {
   details?.toggleAttribute('hidden', false);
   const form = place.querySelector('form');
   const project = form?.querySelector<HTMLInputElement>('[data-in="path"][data-name="project"]');
-  if (project && who.project !== null) project.value = who.project;
+  if (project && who.project !== null && writes !== 'true') project.value = who.project;
   form?.addEventListener('submit', (event) => {
     event.preventDefault();
     call(place, form, root).catch(() => undefined);
@@ -51,23 +55,31 @@ function offer(place: HTMLElement, who: Who | undefined, root: URL): void {
 }
 
 async function call(place: HTMLElement, form: HTMLFormElement, root: URL): Promise<void> {
-  const output = form.querySelector<HTMLElement>('output');
+  const status = form.querySelector<HTMLElement>('.docs-status');
+  const output = form.querySelector<HTMLElement>('.docs-answer');
   const stop = form.querySelector<HTMLButtonElement>('[name="stop"]');
   const send = form.querySelector<HTMLButtonElement>('button:not([name])');
-  if (output === null || stop === null || send === null) return;
+  if (status === null || output === null || stop === null || send === null) return;
   const control = new AbortController();
   const end = () => control.abort();
   stop.addEventListener('click', end);
+  addEventListener('pagehide', end);
   stop.hidden = false;
   send.disabled = true;
   try {
     const { address, init } = requestOf(place, form, root);
     const answer = await fetch(address, { ...init, signal: control.signal });
-    output.replaceChildren(...(await shown(answer, control)));
+    const parts = await shown(answer, control);
+    output.replaceChildren(...parts);
+    status.classList.toggle('docs-refused', !answer.ok);
+    status.textContent = statusOf(answer);
   } catch (error) {
-    output.textContent = control.signal.aborted ? 'Stopped.' : error instanceof Error ? error.message : String(error);
+    output.replaceChildren();
+    status.classList.add('docs-refused');
+    status.textContent = control.signal.aborted ? 'Stopped.' : error instanceof Error ? error.message : String(error);
   } finally {
     stop.removeEventListener('click', end);
+    removeEventListener('pagehide', end);
     stop.hidden = true;
     send.disabled = false;
   }

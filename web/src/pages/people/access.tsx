@@ -87,16 +87,15 @@ export function leave(): void {
 function SignedIn() {
   const sessions = useSessions();
   const who = useWho();
-  const may = useMay();
   const run = useRun(accessKeys);
   if (sessions.error && sessions.data === undefined) {
     return <Failure error={sessions.error} again={() => void sessions.refetch()} />;
   }
   const items = sessions.data ?? [];
-  if (items.length === 0) return who.access === 'open' ? null : <p className="quiet">No browser is signed in.</p>;
+  // While they are read, and where the server asks nobody to sign in.
+  if (items.length === 0) return null;
   const own = items.filter(({ token }) => token === who.name);
   const others = own.filter(({ current }) => !current).length;
-  const mayEnd = may('endSession');
   return (
     <section aria-label="Signed in">
       <div className="people-head">
@@ -105,9 +104,8 @@ function SignedIn() {
         </h2>
       </div>
       <p className="quiet people-about" id="ends">
-        {mayEnd
-          ? 'A browser that is signed out sees nothing more from that moment on. What was written in it stays there, to be sent after the next sign-in.'
-          : 'Who may do more signs browsers out here.'}
+        A browser that is signed out sees nothing more from that moment on. What was written in it stays there, to be
+        sent after the next sign-in.
       </p>
       <ul className="people-rows">
         {items.slice(0, mostShown).map((session) => (
@@ -119,7 +117,7 @@ function SignedIn() {
           and {some(items.length - mostShown, 'more')}: <Copyable text="suzumio sessions list" />
         </p>
       ) : null}
-      {may('endSessions') && own.length > 0 ? (
+      {own.length > 0 ? (
         <Bar label="Sign out everywhere" run={run} className="people-foot">
           {others === 0 ? null : (
             <ActButton
@@ -149,7 +147,6 @@ function SignedIn() {
 const mostShown = 100;
 
 function SessionRow({ session: { id, token, createdAt, seenAt, address, agent, current } }: { session: Session }) {
-  const may = useMay();
   const run = useRun(accessKeys);
   const browser = visible(browserName(agent));
   return (
@@ -167,7 +164,7 @@ function SessionRow({ session: { id, token, createdAt, seenAt, address, agent, c
         <Used at={seenAt} />, signed in <Moment at={createdAt} />
       </span>
       <span className="people-acts">
-        {may('endSession') && !current ? (
+        {current ? null : (
           <Bar label={`${token}, ${browser}`} run={run}>
             <button
               type="button"
@@ -182,7 +179,7 @@ function SessionRow({ session: { id, token, createdAt, seenAt, address, agent, c
               </span>
             </button>
           </Bar>
-        ) : null}
+        )}
       </span>
     </li>
   );

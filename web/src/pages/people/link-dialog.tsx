@@ -5,10 +5,12 @@ import { Dialog } from '../../acts/run/dialog.js';
 import { Copyable } from '../../parts/copy.js';
 import { Moment } from '../../parts/time.js';
 import { accessKeys } from './use-people.js';
+import { useSecret } from './use-secret.js';
 
 /** A link that signs a browser in as a token: shown once, and kept nowhere. */
 export function LinkDialog({ token, isOwn }: { token: string; isOwn: boolean }) {
   const id = useId();
+  const [made, setMade] = useSecret<Awaited<ReturnType<typeof api.createSignInLink>>>();
   const link = useMutation({
     mutationFn: () => api.createSignInLink({ body: isOwn ? {} : { token } }),
     gcTime: 0,
@@ -28,10 +30,16 @@ export function LinkDialog({ token, isOwn }: { token: string; isOwn: boolean }) 
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            if (!link.isPending) link.mutate();
+            if (link.isPending) return;
+            link.mutate(undefined, {
+              onSuccess: (answer) => {
+                setMade(answer);
+                link.reset();
+              },
+            });
           }}
         >
-          {link.data === undefined ? (
+          {made === undefined ? (
             <p id={id}>
               It signs one browser in, once, within ten minutes. Whoever opens it is <b>{token}</b>
               {isOwn
@@ -40,13 +48,13 @@ export function LinkDialog({ token, isOwn }: { token: string; isOwn: boolean }) 
             </p>
           ) : (
             <div role="status" className="once">
-              <Copyable text={link.data.url} name="the link" />
+              <Copyable text={made.url} name="the link" />
               <p className="quiet">
-                {link.data.expiresAt === null ? (
+                {made.expiresAt === null ? (
                   'This server asks nobody to sign in.'
                 ) : (
                   <>
-                    Good until <Moment at={link.data.expiresAt} />, for one browser. It is shown this once.
+                    Good until <Moment at={made.expiresAt} />, for one browser. It is shown this once.
                   </>
                 )}
               </p>
@@ -61,7 +69,7 @@ export function LinkDialog({ token, isOwn }: { token: string; isOwn: boolean }) 
             <button type="button" className="button" data-next onClick={close}>
               Close
             </button>
-            {link.data === undefined ? (
+            {made === undefined ? (
               <button type="submit" className="button button-filled" aria-describedby={id}>
                 {link.isPending ? 'Making…' : 'Make the link'}
               </button>

@@ -1,6 +1,6 @@
 import type { CreatedToken } from '@suzumio/sdk/client';
 import { useMutation } from '@tanstack/react-query';
-import { useEffect, useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef } from 'react';
 import { Link } from 'wouter';
 import { api, publicPath, queries, wordsOf } from '../../api.js';
 import { useDraft } from '../../acts/draft.js';
@@ -12,6 +12,7 @@ import { Field } from './field.js';
 import { LinkDialog } from './link-dialog.js';
 import { opensPage, reachOf, scopes, type Scope } from './scopes.js';
 import { accessKeys } from './use-people.js';
+import { useSecret } from './use-secret.js';
 
 const empty = { name: '', scope: 'read', project: '', agents: '', expires: '90d' };
 
@@ -27,14 +28,7 @@ const mostProjects = 500;
 
 /** Makes a token, and shows its secret: once, in this place, and nowhere else. */
 export function NewToken() {
-  const [made, setMade] = useState<CreatedToken>();
-  useEffect(() => {
-    if (made === undefined) return undefined;
-    // A page that the browser keeps for the way back does not keep the secret.
-    const forget = () => setMade(undefined);
-    addEventListener('pagehide', forget);
-    return () => removeEventListener('pagehide', forget);
-  }, [made]);
+  const [made, setMade] = useSecret<CreatedToken>();
   return (
     <div className="page people">
       {made === undefined ? <Form onMade={setMade} /> : <Made made={made} another={() => setMade(undefined)} />}
@@ -98,7 +92,7 @@ function Form({ onMade }: { onMade: (made: CreatedToken) => void }) {
         )}
       </Field>
       <fieldset className="people-scopes">
-        <legend>May</legend>
+        <legend>What it may do</legend>
         {scopes.map(({ scope: one, may }) => (
           <label key={one} className="people-scope">
             <input
@@ -115,7 +109,7 @@ function Form({ onMade }: { onMade: (made: CreatedToken) => void }) {
       </fieldset>
       {scope === 'worker' ? null : (
         <label className="dialog-field">
-          <span>In</span>
+          <span>Project</span>
           <select
             className="input"
             value={draft.project}
@@ -150,7 +144,7 @@ function Form({ onMade }: { onMade: (made: CreatedToken) => void }) {
         </Field>
       ) : null}
       <label className="dialog-field">
-        <span>Ends</span>
+        <span>It ends</span>
         <select className="input" value={draft.expires} onChange={({ target }) => write({ expires: target.value })}>
           {lives.map(([value, words]) => (
             <option key={value} value={value}>

@@ -1,4 +1,4 @@
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Link, Route, Switch, useLocation, useSearchParams } from 'wouter';
 import { useTitle } from '../../title.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
 import { Missing } from '../missing.js';
@@ -12,6 +12,7 @@ import { Team, Teams } from './teams.js';
 export default function People() {
   const may = useMayInCell();
   const [location] = useLocation();
+  const [search] = useSearchParams();
   const tabs: [path: string, name: string][] = [
     ['/tokens', 'Access'],
     // They are for sessions of the whole cell.
@@ -41,8 +42,8 @@ export default function People() {
         <Switch>
           <Route path="/tokens" component={Access} />
           {may('createToken') ? <Route path="/tokens/new" component={NewToken} /> : null}
-          <Route path="/profiles" component={Profiles} />
-          {may('createProfile') ? <Route path="/profiles/new" component={NewProfile} /> : null}
+          {/* Below `/profiles/` every word may be a nickname. */}
+          <Route path="/profiles" component={search.has('new') && may('createProfile') ? NewProfile : Profiles} />
           <Route path="/profiles/:nickname">{({ nickname }) => <Profile key={nickname} nickname={nickname} />}</Route>
           {may('updateProfile') ? (
             <Route path="/profiles/:nickname/edit">

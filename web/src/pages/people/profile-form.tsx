@@ -3,24 +3,17 @@ import { useId } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { api, wordsOf } from '../../api.js';
 import { useDraft } from '../../acts/draft.js';
-import { useAct } from '../../acts/use-act.js';
+import { type ActOptions, useAct } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
+import { Moment } from '../../parts/time.js';
 import { Field } from './field.js';
+import { changeOf, type Fields, fieldsOf, nothing, requestOf, writtenOn } from './profile-fields.js';
 import { profilePath } from './profiles.js';
 import { identityKeys, useProfile, useTeams } from './use-people.js';
 
-interface Fields {
-  nickname: string;
-  role: string;
-  team: string;
-  model: string;
-  persona: string;
-  skills: { name: string; text: string }[];
-}
-
 const mostSkills = 32;
 
-/** A new profile; `?team=` says in which team. */
+/** A new profile, at `?new`; `team=` says in which team. */
 export function NewProfile() {
   const [search] = useSearchParams();
   const empty: Fields = {
@@ -40,56 +33,58 @@ export function EditProfile({ nickname }: { nickname: string }) {
   if (profile.data === undefined) {
     return profile.error ? <Failure error={profile.error} again={() => void profile.refetch()} /> : null;
   }
-  return <Form place={`profile ${nickname}`} given={fieldsOf(profile.data)} of={nickname} />;
+  return <Form place={`profile ${nickname}`} given={fieldsOf(profile.data)} of={profile.data} />;
 }
 
-function fieldsOf({ nickname, role, team, model, persona, skills }: Profile): Fields {
-  return { nickname, role, team: team ?? '', model: model ?? '', persona, skills };
+/** Changes what was written, unless there is a later change than the one on show: then that is shown first. */
+async function change(shown: Profile, changed: Partial<Fields>, options: ActOptions) {
+  const { nickname, updatedAt } = shown;
+  const { profile } = await api.getProfile({ profile: nickname });
+  if (profile.updatedAt !== updatedAt) throw new Error('Not saved yet: the profile was changed elsewhere just now.');
+  return api.updateProfile({ profile: nickname, body: changeOf(fieldsOf(shown), changed) }, options);
 }
 
-/** As a request has them: what is left empty is none. */
-function requestOf({ role, team, model, persona, skills }: Fields) {
-  return { role, team: team === '' ? null : team, model: model.trim() === '' ? null : model, persona, skills };
-}
-
-function Form({ place, given, of }: { place: string; given: Fields; of?: string }) {
-  const [draft, setDraft, forget] = useDraft<Fields>(place, given);
+function Form({ place, given, of }: { place: string; given: Fields; of?: Profile }) {
+  const [written, setWritten, forget] = useDraft(place, nothing);
   const [, navigate] = useLocation();
   const teams = useTeams().data ?? [];
   const will = useId();
   const isNew = of === undefined;
+  const { changed, since } = written;
+  const isLate = of !== undefined && since !== '' && since !== of.updatedAt;
+  const draft = { ...given, ...changed };
   const save = useAct(
-    (fields: Fields, options) =>
+    (part: Partial<Fields>, options) =>
       isNew
-        ? api.createProfile({ body: { nickname: fields.nickname.trim(), ...requestOf(fields) } }, options)
-        : api.updateProfile({ profile: of, body: requestOf(fields) }, options),
+        ? api.createProfile({ body: { nickname: draft.nickname.trim(), ...requestOf({ ...given, ...part }) } }, options)
+        : change(of, part, options),
     identityKeys,
   );
-  const write = (part: Partial<Fields>) => setDraft((last) => ({ ...last, ...part }));
+  const write = (part: Partial<Fields>) => setWritten((before) => writtenOn(given, of?.updatedAt ?? '', before, part));
   const writeSkill = (at: number, part: Partial<Fields['skills'][number]>) =>
     write({ skills: draft.skills.map((skill, index) => (index === at ? { ...skill, ...part } : skill)) });
-  const back = isNew ? '/profiles' : profilePath(of);
+  const back = isNew ? '/profiles' : profilePath(of.nickname);
+  const leave = (nickname: string) => {
+    forget();
+    navigate(profilePath(nickname));
+    document.getElementById('content')?.focus();
+  };
   return (
     <div className="page people">
       <form
         className="people-form people-wide"
-        aria-label={isNew ? 'New profile' : `Edit ${of}`}
+        aria-label={isNew ? 'New profile' : `Edit ${of.nickname}`}
         onSubmit={(event) => {
           event.preventDefault();
           if (save.isPending) return;
-          save.mutate(draft, {
-            onSuccess: ({ profile }) => {
-              forget();
-              navigate(profilePath(profile.nickname));
-              document.getElementById('content')?.focus();
-            },
-          });
+          if (of !== undefined && since === '') leave(of.nickname);
+          else save.mutate(changed, { onSuccess: ({ profile }) => leave(profile.nickname) });
         }}
       >
-        <h2 className="people-title">{isNew ? 'New profile' : <bdi>{of}</bdi>}</h2>
+        <h2 className="people-title">{isNew ? 'New profile' : <bdi>{of.nickname}</bdi>}</h2>
         <div className="people-pair">
           {isNew ? (
-            <Field name="Nickname" hint={<>With a capital letter. It is its own for ever.</>}>
+            <Field name="Nickname" hint={<>With a capital letter. Nobody else ever gets it.</>}>
               {(tied) => (
                 <input
                   {...tied}
@@ -156,7 +151,6 @@ function Form({ place, given, of }: { place: string; given: Fields; of?: string 
               rows={12}
               value={draft.persona}
               required
-
               onChange={({ target }) => write({ persona: target.value })}
             />
           )}
@@ -206,6 +200,12 @@ function Form({ place, given, of }: { place: string; given: Fields; of?: string 
             </button>
           ) : null}
         </fieldset>
+        {isLate ? (
+          <p role="status" className="people-retired">
+            The profile was changed after you began (<Moment at={of.updatedAt} />
+            ). Saving replaces what you have changed, {Object.keys(changed).join(', ')}, and nothing else.
+          </p>
+        ) : null}
         {save.error ? (
           <p role="alert" className="outcome-refused">
             {wordsOf(save.error)}

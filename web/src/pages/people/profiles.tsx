@@ -11,10 +11,7 @@ import { Failure } from '../../parts/failure.js';
 import { bytes, some } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
-import { useProfile, useProfiles, identityKeys } from './use-people.js';
-
-/** How many are shown at once. */
-const mostShown = 300;
+import { identityKeys, mostShown, useProfile, useProfiles } from './use-people.js';
 
 /** The profiles that agents of any project may start from; those that are retired are a list of their own. */
 export function Profiles() {
@@ -36,7 +33,7 @@ export function Profiles() {
           </button>
         </div>
         {may('createProfile') ? (
-          <Link href="/profiles/new" className="button">
+          <Link href="/profiles?new" className="button">
             New profile
           </Link>
         ) : (
@@ -57,7 +54,8 @@ export function Profiles() {
       </ul>
       {items.length > mostShown ? (
         <p className="quiet">
-          and {some(items.length - mostShown, 'more')}: <Copyable text="suzumio profiles list" />
+          The first {mostShown}. There are more:{' '}
+          <Copyable text={`suzumio profiles list${retired ? ' --retired' : ''} --limit 1000`} />
         </p>
       ) : null}
     </div>

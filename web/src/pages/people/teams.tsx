@@ -13,10 +13,7 @@ import { some } from '../../parts/numbers.js';
 import { visible } from '../../parts/visible.js';
 import { Field } from './field.js';
 import { profilePath } from './profiles.js';
-import { identityKeys, useTeam, useTeams } from './use-people.js';
-
-/** How many are shown at once. */
-const mostShown = 300;
+import { identityKeys, mostShown, useTeam, useTeams } from './use-people.js';
 
 /** The teams of profiles. */
 export function Teams() {
@@ -48,7 +45,7 @@ export function Teams() {
       </ul>
       {items.length > mostShown ? (
         <p className="quiet">
-          and {some(items.length - mostShown, 'more')}: <Copyable text="suzumio teams list" />
+          The first {mostShown}. There are more: <Copyable text="suzumio teams list --limit 1000" />
         </p>
       ) : null}
     </div>
@@ -134,7 +131,7 @@ export function Team({ name }: { name: string }) {
             Members <span className="quiet">{members.length}</span>
           </h2>
           {may('createProfile') ? (
-            <Link href={`/profiles/new?team=${name}`} className="button">
+            <Link href={`/profiles?new&team=${name}`} className="button">
               New member
             </Link>
           ) : null}
@@ -154,12 +151,17 @@ export function Team({ name }: { name: string }) {
             </li>
           ))}
         </ul>
+        {members.length > mostShown ? (
+          <p className="quiet">
+            and {some(members.length - mostShown, 'more')}: <Copyable text={`suzumio teams show ${name}`} />
+          </p>
+        ) : null}
       </section>
       {may('deleteTeam') && isEmpty ? (
         <Bar label={`Delete ${name}`} run={run}>
           <ActButton
             does="Delete the team"
-            will="Nobody is in it and it has no project: its name is free again. Retired profiles lose it."
+            will="Nobody is in it and it has no project: its name is free again. Retired profiles no longer name it."
             run={run}
             onAct={() => run.ask(asked('deleteTeam', { team: name }), '', undefined, leave)}
           />

@@ -1,9 +1,15 @@
-import { allItems, type ProfileSummary, type Session, type TeamSummary, type Token } from '@suzumio/sdk/client';
+import type { ProfileSummary, Session, TeamSummary, Token } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { api, keys } from '../../api.js';
 
 /** They have no events: asked for again and again while they are looked at. */
 const freshness = { staleTime: 5_000, refetchInterval: 20_000, refetchOnWindowFocus: true } as const;
+/** Long lists are asked for where somebody comes to them. */
+const listFreshness = { staleTime: 5_000, refetchOnWindowFocus: true } as const;
+
+/** How many profiles, or teams, are shown at once. One more is read, which tells whether there are more. */
+export const mostShown = 300;
+const limit = mostShown + 1;
 
 /** What acts on tokens and sessions change. */
 export const accessKeys = [keys.tokens, keys.sessions, ['acts']] as const;
@@ -26,17 +32,13 @@ export function useTokens() {
   });
 }
 
-/** Every profile that is not retired; or those that are. */
+/** The first profiles that are not retired; or of those that are. */
 export function useProfiles(retired: boolean) {
   return useQuery({
     queryKey: [...keys.profiles, retired],
-    queryFn: (): Promise<ProfileSummary[]> =>
-      allItems((after: string | undefined) =>
-        api.listProfiles({
-          query: { retired: retired ? 'true' : 'false', ...(after === undefined ? {} : { after }) },
-        }),
-      ),
-    ...freshness,
+    queryFn: async (): Promise<ProfileSummary[]> =>
+      (await api.listProfiles({ query: { retired: retired ? 'true' : 'false', limit } })).items,
+    ...listFreshness,
   });
 }
 
@@ -51,9 +53,8 @@ export function useProfile(nickname: string) {
 export function useTeams() {
   return useQuery({
     queryKey: keys.teams,
-    queryFn: (): Promise<TeamSummary[]> =>
-      allItems((after: string | undefined) => api.listTeams({ query: after === undefined ? {} : { after } })),
-    ...freshness,
+    queryFn: async (): Promise<TeamSummary[]> => (await api.listTeams({ query: { limit } })).items,
+    ...listFreshness,
   });
 }
 

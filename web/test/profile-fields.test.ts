@@ -1,0 +1,30 @@
+import { expect, test } from '@jest/globals';
+import { changeOf, type Fields, nothing, requestOf, writtenOn } from '../src/pages/people/profile-fields.js';
+
+const given: Fields = {
+  nickname: 'Akari',
+  role: 'writer',
+  team: 'desk',
+  model: '',
+  persona: 'Be brief.',
+  skills: [{ name: 'style.md', text: 'Short.' }],
+};
+
+test('only what was changed is sent, so that what somebody else changed meanwhile stays', () => {
+  const written = writtenOn(given, 'monday', nothing, { role: 'editor', team: '' });
+  expect(written).toEqual({ changed: { role: 'editor', team: '' }, since: 'monday' });
+  const now = { ...given, persona: 'Be exact.' };
+  expect(changeOf(now, written.changed)).toEqual({ role: 'editor', team: null });
+  // The form says from it that the profile is another one than when it was begun.
+  expect(writtenOn(now, 'tuesday', written, { role: 'chief' })).toMatchObject({ since: 'monday' });
+});
+
+test('a field that is as it was given is not written', () => {
+  const written = writtenOn(given, 'monday', nothing, { skills: [] });
+  expect(writtenOn(given, 'tuesday', written, { skills: [{ name: 'style.md', text: 'Short.' }] })).toEqual(nothing);
+  expect(writtenOn(given, 'monday', nothing, { role: 'writer' })).toEqual(nothing);
+});
+
+test('what is left empty is none', () => {
+  expect(requestOf({ ...given, team: '', model: ' ' })).toMatchObject({ team: null, model: null, role: 'writer' });
+});
