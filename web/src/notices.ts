@@ -30,7 +30,9 @@ export async function turnNoticesOn(): Promise<void> {
   keep(answer === 'granted' ? 'on' : undefined);
   if (answer !== 'granted') return;
   const title = 'Notifications are on';
-  if (!notify({ title, body: 'New items in your inbox are shown like this.', tag: 'suzumio', onClick: () => undefined })) {
+  if (
+    !notify({ title, body: 'New items in your inbox are shown like this.', tag: 'suzumio', onClick: () => undefined })
+  ) {
     failed = true;
     keep(undefined);
   }
