@@ -32,6 +32,8 @@ export const keys = {
   session: ['session'],
   projects: ['projects'],
   inbox: ['inbox'],
+  /** What of the inbox is told by notifications. */
+  news: ['news'],
   decided: ['decided'],
   fleet: ['fleet'],
   system: ['system'],

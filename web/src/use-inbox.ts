@@ -33,10 +33,22 @@ export function useDecided() {
 }
 
 /** What waits for the person, and what agents sent them. */
-export function useInbox(enabled = true) {
+export function useInbox() {
   return useQuery({
     queryKey: [...keys.inbox, 'items'],
     queryFn: () => api.getInbox({ query: { limit: 200 } }),
-    enabled,
+  });
+}
+
+/** The same for notifications: it is read when what is counted has changed, or mail came, and not at each event. */
+export function useNews(enabled: boolean) {
+  const counts = useInboxCounts().data;
+  return useQuery({
+    queryKey: [...keys.news, counts],
+    queryFn: () => api.getInbox({ query: { limit: 50 } }),
+    enabled: enabled && counts !== undefined,
+    // The same counts may be of other items.
+    staleTime: 0,
+    gcTime: 0,
   });
 }

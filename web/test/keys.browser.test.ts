@@ -27,7 +27,7 @@ async function open(path: string, options: Parameters<typeof browser.open>[0] = 
 }
 
 const dialog = (page: Page) => page.getByRole('dialog');
-const title = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
+const title = (page: Page, name: string | RegExp) => page.getByRole('heading', { name, level: 1 });
 const path = (page: Page) => new URL(page.url()).pathname;
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
 const press = async (page: Page, ...keys: string[]) => {
@@ -73,6 +73,10 @@ describe('keys', () => {
     await page.getByRole('heading', { name: 'Tides' }).waitFor();
     await page.goto(`${api.url}/`);
     await page.getByRole('link', { name: /ben failed/ }).click();
+    await press(page, 'w');
+    await page.waitForURL(/\/p\/river\/agents\/ben$/);
+    await page.goto(`${api.url}/p/river/turns/ben:1`);
+    await title(page, /turn 1/i).waitFor();
     await press(page, 'w');
     await page.waitForURL(/\/p\/river\/agents\/ben$/);
     await page.goto(`${api.url}/p/river/mail`);
@@ -152,6 +156,17 @@ describe('the palette', () => {
     await option(page, /^Write mail/).waitFor();
     await option(page, /^Delete… river: Removes everything/).waitFor();
     expect(await option(page, /^Approve/).count()).toBe(0);
+    // Nothing is chosen before anything is written.
+    expect(await page.locator('[role=option][aria-selected=true]').count()).toBe(0);
+    await page.getByRole('combobox', { name: /^Where to go/ }).fill('write mail');
+    await press(page, 'Enter');
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    // What ends something is only shown.
+    await press(page, 'Control+k');
+    await page.getByRole('combobox', { name: /^Where to go/ }).fill('stop');
+    await press(page, 'Enter');
+    expect(await focused(page)).toBe('Stop');
+    await press(page, 'Escape', 'Control+k');
     await page.getByRole('combobox', { name: /^Where to go/ }).fill('pause');
     await press(page, 'Enter');
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();

@@ -10,6 +10,7 @@ import { useProject } from '../use-project.js';
 import { useDraft } from './draft.js';
 import { heardByItself, Key, useKeys } from './keys.js';
 import { postpone, Progress, useLater } from './later.js';
+import { useOnPage } from './on-page.js';
 import { useMay } from './use-act.js';
 
 /** So much is sent even where the page is closed: it has 64 kB for all that it sends then. */
@@ -84,6 +85,12 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   });
 
   const act = `act-${useId()}`;
+  const approving = useRef<HTMLButtonElement>(null);
+  const show = () => approving.current?.focus();
+  // It ends the project: the palette leads to the button, though there is a key.
+  const isOffered = canApprove && !isBusy && !hasForm;
+  const will = `Completes ${project.id}: no turn begins any more.`;
+  useOnPage(isOffered ? { does: 'Approve', will, hotkey: 'approve', act: show, show } : undefined);
   return (
     <div className="decide" role="group" aria-label={`Decide on version ${version}`} ref={group} tabIndex={-1}>
       {later === undefined ? null : <Progress later={later} />}
@@ -103,7 +110,13 @@ function Decision({ project, agents, version }: { project: Project; agents: read
           {canApprove || canChange ? (
             <div className="decide-acts">
               {canApprove && !hasForm ? (
-                <button type="button" className="button button-filled" onClick={approve} aria-describedby={act}>
+                <button
+                  type="button"
+                  ref={approving}
+                  className="button button-filled"
+                  onClick={approve}
+                  aria-describedby={act}
+                >
                   Approve <Key name="approve" />
                 </button>
               ) : null}

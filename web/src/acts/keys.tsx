@@ -1,26 +1,21 @@
 import { type ReactElement, useEffect, useRef, useSyncExternalStore } from 'react';
 import { publicPath } from '../api.js';
-import { isWithCtrl, keyNames, keyOf, keyTable, type KeyName, signsOf } from './key-table.js';
+import { isWithCtrl, keyNames, type KeyName, signsOf } from './key-table.js';
+import { isCtrl, isFirst, nameOf, signOf } from './press.js';
 
 /** What keys do on a page, by their names in the table; nothing where state or scope do not allow it. */
 type Pressed = Readonly<Partial<Record<KeyName, (() => void) | undefined>>>;
 
 /** Where this browser keeps that its user wants none. */
 const kept = `suzumio${publicPath} keys`;
-/** The second of two signs has to follow the first so soon. */
-const secondMs = 1_500;
 
 const listeners = new Set<() => void>();
 let areOn = readKept() !== 'off';
-/** What keys do now. Of two parts of a page that give the same one, the first is asked. */
+/** What keys do now. Of two parts of a page that give the same one, the last is asked: what is inside comes after its frame. */
 const given = new Set<{ current: Pressed }>();
 let held: readonly KeyName[] = [];
-let first = { sign: '', atMs: 0 };
-
-const names = new Map<string, KeyName>(
-  keyNames.filter((name) => keyOf(name).isLocal !== true).map((name) => [keyTable[name].press, name]),
-);
-const firsts = new Set([...names.keys()].filter((press) => press.includes(' ')).map((press) => press.split(' ')[0]));
+/** The first of two signs, while the second is awaited. */
+let first = '';
 
 /**
  * Has keys do something while a part of the page is shown. Single keys do, unless they write text or were turned off: speech
@@ -80,10 +75,16 @@ export function useKeysSwitch(): [areOn: boolean, turn: (on: boolean) => void] {
   return [on, turn];
 }
 
-/** A key that does the same as the button that it stands on; nothing where keys are turned off. */
-export function Key({ name }: { name: KeyName }): ReactElement | null {
+/**
+ * A key that does the same as the button that it stands on; nothing where keys are turned off.
+ *
+ * @param isRead whether it is read out: a button tells its key by itself
+ */
+export function Key({ name, isRead = false }: { name: KeyName; isRead?: boolean }): ReactElement | null {
   const [on] = useKeysSwitch();
-  return on || isWithCtrl(name) ? <kbd aria-hidden>{signsOf(name, isMac).join(' ').replace('Enter', '↵')}</kbd> : null;
+  if (!on && !isWithCtrl(name)) return null;
+  const signs = signsOf(name, isMac).join(' ');
+  return isRead ? <kbd>{signs}</kbd> : <kbd aria-hidden>{signs.replace('Enter', '↵')}</kbd>;
 }
 
 export const isMac = /^Mac/.test(navigator.platform);
@@ -98,36 +99,25 @@ export function isField(target: EventTarget | null): boolean {
 
 function press(event: KeyboardEvent): void {
   if (event.repeat || event.defaultPrevented || event.isComposing || isOut()) return;
-  const sign = signOf(event);
+  if (event.key === 'Escape') first = '';
+  const sign = signOf(event, isMac);
   if (sign === undefined) return;
-  const before = performance.now() - first.atMs < secondMs ? first.sign : '';
-  first = { sign: '', atMs: 0 };
+  const before = first;
+  first = '';
   // The editor is in a tree of its own, and the event tells of its outside alone.
-  if (!sign.startsWith('Ctrl+') && (!areOn || isField(event.composedPath()[0] ?? null))) return;
-  const name = names.get(before === '' ? sign : `${before} ${sign}`) ?? names.get(sign);
+  if (!isCtrl(sign) && (!areOn || isField(event.composedPath()[0] ?? null))) return;
+  const name = nameOf(before, sign);
   const act = name && actOf(name);
   if (act !== undefined) {
     event.preventDefault();
     act();
-  } else if (firsts.has(sign)) {
-    first = { sign, atMs: performance.now() };
+  } else if (isFirst(sign)) {
+    first = sign;
   }
-}
-
-/** What is pressed, as the table writes it; nothing where that is no sign. Of other scripts the place of a key counts. */
-function signOf({ key, code, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): string | undefined {
-  if (key.length !== 1 || altKey) return undefined;
-  const sign = /^[!-~]$/.test(key) ? key.toUpperCase() : /^Key([A-Z])$/.exec(code)?.[1];
-  if (!(ctrlKey || metaKey)) return sign;
-  return shiftKey || sign === undefined ? undefined : `Ctrl+${sign}`;
 }
 
 function actOf(name: KeyName): (() => void) | undefined {
-  for (const { current } of given) {
-    const act = current[name];
-    if (act !== undefined) return act;
-  }
-  return undefined;
+  return [...given].findLast(({ current }) => current[name] !== undefined)?.current[name];
 }
 
 function noteHeld(): void {

@@ -8,21 +8,30 @@ export interface OnPage {
   readonly will: string | undefined;
   readonly hotkey: KeyName | undefined;
   readonly act: () => void;
+  /** Leads to its button, beside which stands what it will do. */
+  readonly show: () => void;
 }
 
 /** What the acts of a part of the page are about, as in “Run Ada”. */
 export const AboutContext = createContext('');
 
-const shown = new Set<{ current: OnPage & { about: string } }>();
+/** An act as the palette has it. */
+type Offered = Omit<OnPage, 'act' | 'show'> & { readonly about: string; readonly choose: () => void };
 
-/** Has the palette offer an act while it is on the page; nothing where `act` is undefined. */
+const shown = new Set<{ current: Offered }>();
+
+/**
+ * Has the palette offer an act while it is on the page; nothing where `act` is undefined. The palette does by itself what a key
+ * does, and what asks first, as its name's “…” says; to everything else it leads.
+ */
 export function useOnPage(act: OnPage | undefined): void {
   const about = useContext(AboutContext);
-  const latest = useRef({ does: '', will: undefined, hotkey: undefined, act: () => undefined, about } as OnPage & {
-    about: string;
-  });
+  const latest = useRef<Offered>({ does: '', will: undefined, hotkey: undefined, choose: () => undefined, about });
   useEffect(() => {
-    if (act !== undefined) latest.current = { ...act, about };
+    if (act === undefined) return;
+    const { does, will, hotkey } = act;
+    const choose = hotkey !== undefined || does.endsWith('…') ? act.act : act.show;
+    latest.current = { does, will, hotkey, about, choose };
   });
   const isShown = act !== undefined;
   useEffect(() => {
@@ -35,6 +44,6 @@ export function useOnPage(act: OnPage | undefined): void {
 }
 
 /** The acts that the page offers, in the order in which they came. */
-export function actsOnPage(): (OnPage & { about: string })[] {
+export function actsOnPage(): Offered[] {
   return [...shown].map(({ current }) => current);
 }

@@ -1,6 +1,6 @@
 /** What tabs tell each other of the one stream that they share. */
 export type Told =
-  | { kind: 'event'; project: string; type: string; agent: string | null }
+  | { kind: 'event'; project: string; type: string; agent: string | null; isMailToUser: boolean }
   | { kind: 'reset'; project?: string }
   | { kind: 'deleted'; project: string }
   | { kind: 'state'; live: boolean }

@@ -20,6 +20,8 @@ export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void 
   }
   for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
   if (told.kind !== 'event' || deciding.has(told.type)) readAgain(keys.decided);
+  // It is not among what is counted.
+  if (told.kind === 'event' && told.isMailToUser) readAgain(keys.news);
 }
 
 /** Events by which somebody decides what waited; a retried turn is queued. */

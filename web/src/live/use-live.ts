@@ -58,7 +58,7 @@ async function read(project: string | null, tell: (told: Told) => void, signal: 
   try {
     if (project === null) {
       for await (const event of followCell(api, { ...stream, onNotice: (notice) => tell(toldBy(notice)) })) {
-        tell({ kind: 'event', project: event.project, type: event.type, agent: event.agent });
+        tell(toldOf(event.project, event));
       }
       return;
     }
@@ -66,7 +66,7 @@ async function read(project: string | null, tell: (told: Told) => void, signal: 
     const { items } = await api.listEvents({ project, query: { limit: 1, order: 'desc' } });
     const after = items[0]?.id;
     for await (const event of followEvents(api, { ...stream, project, after, onReset })) {
-      tell({ kind: 'event', project, type: event.type, agent: event.agent });
+      tell(toldOf(project, event));
     }
   } catch (error) {
     if (signal.aborted) return;
@@ -75,6 +75,14 @@ async function read(project: string | null, tell: (told: Told) => void, signal: 
     if (isUnauthenticated(error)) await queries.invalidateQueries({ queryKey: keys.session });
     else tell({ kind: 'reset' });
   }
+}
+
+type ProjectEvent = Awaited<ReturnType<typeof api.listEvents>>['items'][number];
+
+function toldOf(project: string, event: ProjectEvent): Told {
+  const { type, agent } = event;
+  const isMailToUser = type === 'message.created' && event.data.recipient === 'user';
+  return { kind: 'event', project, type, agent, isMailToUser };
 }
 
 function toldBy({ type, project }: CellNotice): Told {

@@ -68,12 +68,14 @@ export function ActButton({
   onAct: () => void;
 }) {
   const id = useId();
+  const button = useRef<HTMLButtonElement>(null);
   // Rows of a list all have the same: what each is about stands in its row alone.
-  useOnPage(isToldAbove ? undefined : { does, will, hotkey, act: onAct });
+  useOnPage(isToldAbove ? undefined : { does, will, hotkey, act: onAct, show: () => button.current?.focus() });
   return (
     <span className="act">
       <button
         type="button"
+        ref={button}
         className={isFilled ? 'button button-filled' : 'button'}
         aria-describedby={will === undefined ? undefined : id}
         aria-disabled={run.isPending || undefined}

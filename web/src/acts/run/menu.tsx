@@ -47,10 +47,16 @@ export function Menu({ name, children }: { name: string; children: ReactNode }) 
 /** One act of a menu, and what it will do. */
 export function MenuItem({ does, will, onAct }: { does: string; will: string; onAct: () => void }) {
   const id = useId();
-  useOnPage({ does, will, hotkey: undefined, act: onAct });
+  const button = useRef<HTMLButtonElement>(null);
+  const show = () => {
+    const menu = button.current?.closest('details');
+    if (menu) menu.open = true;
+    button.current?.focus();
+  };
+  useOnPage({ does, will, hotkey: undefined, act: onAct, show });
   return (
     <li className="menu-choice">
-      <button type="button" className="menu-item" aria-describedby={id} onClick={onAct}>
+      <button type="button" ref={button} className="menu-item" aria-describedby={id} onClick={onAct}>
         {does}
       </button>
       <p id={id}>{will}</p>

@@ -57,7 +57,8 @@ export function KeysLine() {
         <>
           {here.map((name) => (
             <span key={name} className="keys-one">
-              <Key name={name} /> {keyTable[name].does.toLowerCase()}
+              <Key name={name} isRead /> {keyTable[name].does.toLowerCase()}
+              <span className="visually-hidden">. </span>
             </span>
           ))}
         </>

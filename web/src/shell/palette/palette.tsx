@@ -1,10 +1,11 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
 import { closeDialog } from '../../acts/run/dialogs.js';
 import { Dialog } from '../../acts/run/dialog.js';
 import { Icon } from '../../parts/icon.js';
 import { Mark } from '../../parts/mark.js';
 import { visible } from '../../parts/visible.js';
-import { matching } from './choices.js';
+import { keyed, matching } from './choices.js';
 import { type Choice, useActs, useFound, usePlaces } from './use-choices.js';
 
 const mostChars = 200;
@@ -18,32 +19,29 @@ export default function Palette() {
   );
 }
 
+type KeyedChoice = Choice & { readonly key: string };
+
 function Chooser() {
   const ids = useId();
   const [text, setText] = useState('');
   const [wanted, setWanted] = useState<string>();
   const acts = useActs();
   const found = useFound(text);
-  const here = matching([acts, ...usePlaces()], text);
-  const isHere = new Set(here.flatMap((group) => group.choices.map(({ id }) => id)));
-  // What is found stands once.
-  const further = found.map((group) => ({ ...group, choices: group.choices.filter(({ id }) => !isHere.has(id)) }));
-  const groups = [...here, ...further].filter((group) => group.choices.length > 0);
+  const groups = keyed(matching([acts, ...usePlaces()], text), found);
   const choices = groups.flatMap((group) => group.choices);
-  const at = Math.max(
-    0,
-    choices.findIndex(({ id }) => id === wanted),
-  );
+  const wantedAt = choices.findIndex(({ key }) => key === wanted);
+  // Enter does nothing that nobody has asked for, by words or by arrows.
+  const at = wantedAt === -1 && text.trim() !== '' ? 0 : wantedAt;
   const chosen = choices[at];
-  const idOf = (choice: Choice) => `${ids}${choices.indexOf(choice)}`;
+  const idOf = (choice: KeyedChoice) => `${ids}${choices.indexOf(choice)}`;
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' });
-  }, [chosen?.id]);
+  }, [chosen?.key]);
   const choose = (choice: Choice | undefined) => {
     if (choice === undefined) return;
-    // What is done may ask something over the page by itself.
-    closeDialog();
+    // What is done may ask something over the page by itself, or move the focus in it, which takes nothing while a dialog is open.
+    flushSync(closeDialog);
     choice.choose();
   };
   const press = (event: KeyboardEvent) => {
@@ -51,7 +49,7 @@ function Chooser() {
     if (event.nativeEvent.isComposing || (by === 0 && event.key !== 'Enter')) return;
     event.preventDefault();
     if (by === 0) choose(chosen);
-    else setWanted(choices[(at + by + choices.length) % choices.length]?.id);
+    else setWanted(choices.at((at === -1 && by === -1 ? -1 : at + by) % choices.length)?.key);
   };
   return (
     <>
@@ -86,11 +84,11 @@ function Chooser() {
             </p>
             {group.choices.map((choice) => (
               <Option
-                key={choice.id}
+                key={choice.key}
                 id={idOf(choice)}
                 choice={choice}
                 isChosen={choice === chosen}
-                onPoint={() => setWanted(choice.id)}
+                onPoint={() => setWanted(choice.key)}
                 onChoose={() => choose(choice)}
               />
             ))}

@@ -6,8 +6,8 @@ import { useKeysHelp } from '../../acts/everywhere.js';
 import { isEverywhere, keyTable, type KeyName, signsOf } from '../../acts/key-table.js';
 import { isMac, pressKey, useHeld } from '../../acts/keys.js';
 import { actsOnPage } from '../../acts/on-page.js';
-import { useMayMake } from '../../acts/use-may-make.js';
-import { api, keys } from '../../api.js';
+import { useMayInCell } from '../../acts/use-may-make.js';
+import { api, keys, publicPath } from '../../api.js';
 import { placeOf, wordsFor } from '../../parts/found-item.js';
 import { agentPath, filePath, turnPath } from '../../parts/places.js';
 import { nameOf, stateOfAgent, stateOfProject, stateOfTurn } from '../../parts/states.js';
@@ -39,8 +39,8 @@ const pagesOfProject: readonly [path: string, name: string][] = [
   ['/setup', 'Setup'],
 ];
 
-/** Keys that do nothing but move, or are for the palette itself. */
-const noActs: readonly KeyName[] = ['down', 'up', 'enter', 'send'];
+/** Keys that do nothing but move or are for fields; and one that ends a project, to whose button the palette leads. */
+const noActs: readonly KeyName[] = ['down', 'up', 'enter', 'send', 'approve'];
 
 type Go = (path: string) => () => void;
 
@@ -67,6 +67,7 @@ export function useActs(): Choices {
   const byKey = held.filter((name) => !isEverywhere(name) && !noActs.includes(name) && !withButton.has(name));
   return {
     title: 'On this page',
+    areActs: true,
     usual: mostActs,
     choices: [
       ...byKey.map((name) => ({
@@ -75,12 +76,12 @@ export function useActs(): Choices {
         keys: shown(name),
         choose: () => pressKey(name),
       })),
-      ...offered.map(({ does, will, hotkey, about, act }, at) => ({
+      ...offered.map(({ does, will, hotkey, about, choose }, at) => ({
         id: `act ${at}`,
         title: does,
         note: [about === does ? '' : about.replace(/^Run /, ''), will].filter(Boolean).join(': '),
         keys: hotkey && shown(hotkey),
-        choose: act,
+        choose,
       })),
       { id: 'help', title: keyTable.help.does, keys: shown('help'), choose: help },
     ],
@@ -96,18 +97,26 @@ export function usePlaces(): Choices[] {
 }
 
 function usePages(project: string | undefined, go: Go): Choices[] {
-  const mayMake = useMayMake();
-  const pages: [path: string, title: string, key?: KeyName][] = [
+  const may = useMayInCell();
+  type Page = [path: string, title: string, key?: KeyName];
+  const pages: Page[] = [
     ['/', 'Inbox', 'goInbox'],
     ['/projects', 'Projects', 'goProjects'],
     ['/search', 'Search'],
     ['/system', 'System', 'goSystem'],
     ['/cost', 'What all projects cost'],
-    ...(mayMake ? ([['/new', 'New project']] as [string, string][]) : []),
+    ...(may('createProject') ? ([['/new', 'New project']] satisfies Page[]) : []),
+    ['/tokens', 'People and tokens'],
+    ...(may('listProfiles') ? ([['/profiles', 'Profiles']] satisfies Page[]) : []),
+    ...(may('listTeams') ? ([['/teams', 'Teams']] satisfies Page[]) : []),
   ];
+  const docs = { id: '/docs', title: 'Docs', choose: () => location.assign(`${publicPath}/docs`) };
   const everywhere = {
     title: 'Pages',
-    choices: pages.map(([path, title, key]) => ({ id: path, title, keys: key && shown(key), choose: go(path) })),
+    choices: [
+      ...pages.map(([path, title, key]) => ({ id: path, title, keys: key && shown(key), choose: go(path) })),
+      docs,
+    ],
   };
   if (project === undefined) return [everywhere];
   const choices = pagesOfProject.map(([path, title]) => {
