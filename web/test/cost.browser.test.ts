@@ -143,8 +143,9 @@ agents:
   const page = await open('/p/keys/setup');
   await page.getByRole('region', { name: 'backend' }).getByText('X-Team:').waitFor();
   await page.getByText('ada', { exact: true }).click();
-  await page.getByText('DB_DSN:').waitFor();
-  expect(await page.locator('.setup-hidden').count()).toBe(2);
+  await page.getByText('DB_DSN:', { exact: true }).waitFor();
+  // Both of them, in the file and in what it was resolved to.
+  expect(await page.locator('.setup-hidden').count()).toBe(4);
   expect(await page.content()).not.toContain('squirrel');
 });
 
