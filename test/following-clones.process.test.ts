@@ -1,8 +1,8 @@
 import { mkdtempSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';
+import { mountable } from './support/mountable.js';
 import { eventually } from './support/poll.js';
 import { type Stack, startStack } from './support/stack.js';
 
@@ -11,7 +11,7 @@ let origin: TestRepository;
 let first: string;
 let stack: Stack;
 beforeAll(async () => {
-  base = mkdtempSync(join(tmpdir(), 'suzumio-follow-'));
+  base = mkdtempSync(join(mountable, 'suzumio-follow-'));
   origin = new TestRepository(join(base, 'tides'));
   first = origin.commit({ 'tides.py': 'print(1)\n' }, 'First');
   stack = await startStack({ backends: ['process'], policy: { git: [`${base}/**`] }, sweepMs: 500 });
