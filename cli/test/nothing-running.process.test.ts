@@ -74,6 +74,14 @@ describe('init', () => {
   });
 });
 
+test('config check tells what is wrong with a file itself before it asks for a server', async () => {
+  const file = await world.write('notes.yaml', notesProject('notes').replace('task:', 'tsak:'));
+  const wrong = await world.run('config', 'check', file);
+  expect(wrong).toMatchObject({ code: 3, err: expect.stringContaining('did you mean `task`?') });
+  const right = await world.run('config', 'check', await world.write('right.yaml', notesProject('right')));
+  expect(right).toMatchObject({ code: 4, err: expect.stringContaining('No Suzumio server is running') });
+});
+
 describe('config render', () => {
   test('prints a file that renders to itself', async () => {
     const file = await world.write('notes.yaml', notesProject('notes'));

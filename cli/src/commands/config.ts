@@ -42,9 +42,9 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
   const { readProjectFile } = await import('@suzumio/runtime/disk/load-project-file');
   const { renderConfig } = await import('@suzumio/core/config/render-config');
   const { sayWarnings } = await import('../project-file.js');
-  const api = await requireApi(session);
-  // What is wrong with the file itself is told with the places in it, before the server is asked.
+  // What is wrong with the file itself is told with the places in it, whether a server runs or not.
   const loaded = readProjectFile(file, { env: session.context.env, configRoot });
+  const api = await requireApi(session);
   const answer = await api.checkProjectFile({ body: { file: renderConfig(loaded.config) } });
   if (answer.problems.length > 0) {
     const lines = answer.problems.map(({ message }) => `${file}  ${message}`);
