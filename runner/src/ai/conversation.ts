@@ -4,6 +4,7 @@ import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import { type ChatMessage, maxChatBytes } from '@suzumio/protocol/model-chat';
 import { toldNotes } from '@suzumio/protocol/notes';
 import { repositoryText } from '@suzumio/protocol/repository';
+import type { ServedToolName } from '@suzumio/protocol/tool-names';
 import { sharedText } from '@suzumio/protocol/shared-repository';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { type ImageOfCall, ImagesShown } from './images-shown.js';
@@ -42,10 +43,12 @@ export class Conversation {
   /** All messages of a request. */
   get messages(): ChatMessage[] {
     const { turn, agent, repository, shared, tools } = this.input;
-    const runsGit = tools.some(({ name }) => name === 'shell.exec');
+    const has = (tool: ServedToolName) => tools.some(({ name }) => name === tool);
+    const runsGit = has('shell.exec');
+    const refreshes = has('workspace.git.refresh');
     const content = [
       turn.system ?? agent.prompt,
-      ...(repository ? [repositoryText(repository, runsGit)] : []),
+      ...(repository ? [repositoryText(repository, { runsGit, refreshes })] : []),
       ...(shared && runsGit ? [sharedText(shared)] : []),
     ].join('\n');
     return [{ role: 'system', content }, ...this.withNotes([...this.#past, ...this.#now])];

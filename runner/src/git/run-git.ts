@@ -1,13 +1,19 @@
 import { spawn, type StdioOptions } from 'node:child_process';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import { exitCodes, TurnFailure } from '../turn-failure.js';
 
 /** What Git is given, and where its output goes. */
 export interface GitOptions {
   readonly env: NodeJS.ProcessEnv;
-  readonly input?: string | { readonly file: string };
+  readonly cwd?: string;
+  readonly input?: string | Buffer | { readonly file: string };
   readonly outputTo?: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
+  /** @default as long as it takes */
+  readonly timeoutMs?: number;
+  /** The exit codes that are no failure. @default 0 */
+  readonly codes?: readonly number[];
 }
 
 /** How much of what Git says is told. */
@@ -16,15 +22,26 @@ const maxSaidChars = 2_000;
 /** Git has failed; its message is the end of what Git said. */
 export class GitFailed extends Error {}
 
+/** There is no Git. */
+export class GitMissing extends GitFailed {}
+
 /**
  * Runs Git and returns its output.
  *
  * @throws GitFailed
  */
-export async function runGit(args: readonly string[], { env, input = '', outputTo }: GitOptions): Promise<string> {
-  const child = spawn('git', args, { env, stdio: ['pipe', 'pipe', 'pipe'] });
+export async function runGit(args: readonly string[], options: GitOptions): Promise<string> {
+  const { env, cwd, input = '', outputTo, signal, timeoutMs, codes = [0] } = options;
+  const child = spawn('git', args, {
+    env,
+    cwd,
+    stdio: ['pipe', 'pipe', 'pipe'],
+    signal,
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  });
   const ended = endOf(child);
-  const from = typeof input === 'string' ? [input] : createReadStream(input.file);
+  const from = typeof input === 'string' || Buffer.isBuffer(input) ? [input] : createReadStream(input.file);
   // Git may end before it has read everything: its exit code says why.
   const sent = pipeline(from, child.stdin).catch(() => undefined);
   let said = '';
@@ -32,23 +49,26 @@ export async function runGit(args: readonly string[], { env, input = '', outputT
   let output = '';
   if (outputTo === undefined) child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
   else await pipeline(child.stdout, createWriteStream(outputTo));
-  const code = await ended;
+  const end = await ended;
   await sent;
-  if (code === 0) return output;
-  throw new GitFailed(said.trim() === '' ? `git ${args[0] ?? ''} exited with ${String(code)}` : said.trim());
+  if (typeof end === 'number' && codes.includes(end)) return output;
+  throw new GitFailed(said.trim() === '' ? `git ${args[0] ?? ''} ended with ${end}` : said.trim());
 }
 
 /** Runs one of Git's services on our own streams, and returns its exit code. */
-export function runService(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
+export async function runService(args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const stdio: StdioOptions = 'inherit';
-  return endOf(spawn('git', args, { env, stdio }));
+  const end = await endOf(spawn('git', args, { env, stdio }));
+  return typeof end === 'number' ? end : 1;
 }
 
-function endOf(child: ReturnType<typeof spawn>): Promise<number> {
+/** @returns the exit code, or the name of the signal */
+function endOf(child: ReturnType<typeof spawn>): Promise<number | string> {
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => {
-      reject(new TurnFailure(`git could not be started: ${error.message}`, exitCodes.internal));
+    child.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') reject(new GitMissing('git is not in this image'));
+      else if (error.name !== 'AbortError') reject(new GitFailed(`git could not be started: ${error.message}`));
     });
-    child.once('close', (code) => resolve(code ?? 1));
+    child.once('close', (code, signal) => resolve(code ?? signal ?? 1));
   });
 }

@@ -1,8 +1,14 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { keptPartOf } from '@suzumio/protocol/kept-path';
+import { knownTips, upstreamBranch, upstreamRemote } from '@suzumio/protocol/repository';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
+import { firstInHead } from '../git/first-in-head.js';
+import { GitFailed } from '../git/run-git.js';
+import { WorkTree } from '../git/work-tree.js';
 import { applyForeign } from './file-patch.js';
+import { supersede } from './patch/supersede.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { legible } from './text/legible.js';
@@ -27,26 +33,71 @@ export async function applyArtifact(
     throw new SandboxRefusal('file-too-large', `${artifact.name} has more than ${fileBytes} bytes.`);
   }
   const bytes = await sandbox.fetch(artifact.sha256, fileBytes);
+  try {
+    return await applied(artifact, bytes, sandbox, signal);
+  } catch (error) {
+    if (!(error instanceof SandboxRefusal) || error.code !== 'patch-mismatch') throw error;
+    const advice = await aboutBase(artifact, sandbox, signal);
+    throw advice === '' ? error : new SandboxRefusal('patch-mismatch', `${error.message} ${advice}`, { cause: error });
+  }
+}
+
+async function applied(
+  artifact: AppliedArtifact,
+  bytes: Buffer,
+  sandbox: Sandbox,
+  signal: AbortSignal,
+): Promise<SandboxResponse> {
+  const metadata = { artifact: artifact.id };
+  if (artifact.earlier?.length) {
+    await requireForeign(bytes, sandbox, signal);
+    const undone = await supersede(artifact, bytes, sandbox, signal);
+    if (undone !== undefined) {
+      const output = `Applied ${artifact.name} (${artifact.id}) in the place of its earlier version ${undone}, which was taken back.`;
+      return { output, metadata: { ...metadata, supersedes: undone } };
+    }
+  }
   const text = textOf(bytes);
   try {
     if (text !== undefined) return await applyForeign(text, sandbox);
   } catch (error) {
     if (!(error instanceof SandboxRefusal) || error.code !== 'patch-unsupported') throw error;
   }
-  await gitApply(bytes, sandbox, signal);
-  return { output: `Applied ${artifact.name}.`, metadata: { artifact: artifact.id } };
+  await requireForeign(bytes, sandbox, signal);
+  await runGit(['--whitespace=nowarn'], bytes, sandbox, signal);
+  return { output: `Applied ${artifact.name}.`, metadata };
 }
 
-/** Git also reads patches of binary files, modes and links. It writes all of one or nothing, and nothing outside the directory. */
-async function gitApply(bytes: Buffer, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
-  // Git itself writes nothing into .git.
+/** What a patch is against, where that is why it does not apply: what the workspace lacks, and the next call. */
+async function aboutBase({ base }: AppliedArtifact, sandbox: Sandbox, signal: AbortSignal): Promise<string> {
+  const { repository, roots, env } = sandbox;
+  if (base === undefined || !repository) return '';
+  const has = await WorkTree.use(roots.workspacePath, { env, signal }, async (tree) =>
+    tree.isClone ? firstInHead(tree, [base]) : undefined,
+  ).catch((error: unknown) => {
+    if (error instanceof GitFailed) return base;
+    throw error;
+  });
+  if (has !== undefined) return '';
+  const lacks = `It is against the commit ${base}, which your branch has not:`;
+  return knownTips(repository).includes(base)
+    ? `${lacks} bring that in, with workspace.git.refresh or git merge ${upstreamRemote}/${upstreamBranch}, and apply it then.`
+    : `${lacks} the repository was not seen there before this turn, and a later turn will have it.`;
+}
+
+/**
+ * Git also reads patches of binary files, modes and links. It writes all of one or nothing, nothing outside the directory, and
+ * nothing into .git.
+ *
+ * @throws SandboxRefusal `path-kept`
+ */
+async function requireForeign(bytes: Buffer, sandbox: Sandbox, signal: AbortSignal): Promise<void> {
   for (const named of (await runGit(['--numstat', '-z'], bytes, sandbox, signal)).split(/[\0\t]/)) {
     const kept = keptPartOf(named);
     if (kept === undefined) continue;
     const message = `${JSON.stringify(legible(Buffer.from(named)))} is in ${kept}, into which no files of another agent are written.`;
     throw new SandboxRefusal('path-kept', message);
   }
-  await runGit(['--whitespace=nowarn'], bytes, sandbox, signal);
 }
 
 /** @returns what `git apply` printed */

@@ -12,6 +12,7 @@ import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { execute } from './shell-exec.js';
 import { readOutput } from './shell-read.js';
 import { stop } from './shell-stop.js';
+import { refreshWorkspace } from './workspace-refresh.js';
 
 type Run<Name extends SandboxToolName> = (
   input: SandboxInput<Name>,
@@ -29,6 +30,7 @@ const runs: { readonly [Name in SandboxToolName]: Run<Name> } = {
   'shell.exec': execute,
   'shell.read': readOutput,
   'shell.stop': stop,
+  'workspace.git.refresh': refreshWorkspace,
 };
 
 /**

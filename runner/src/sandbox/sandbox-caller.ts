@@ -26,7 +26,7 @@ export class SandboxCaller {
   ) {}
 
   static async open(
-    { workspace, sandbox, token }: RunnerTurnInput,
+    { workspace, sandbox, token, repository }: RunnerTurnInput,
     door: DoorClient,
     steps: SandboxSteps,
     host: { readonly env: Environment } & Pick<Sandbox, 'log' | 'live' | 'show'>,
@@ -35,6 +35,7 @@ export class SandboxCaller {
     const artifacts = new ArtifactWriter(door, `Bearer ${token}`, workspace);
     const opened: Sandbox = {
       roots: await Roots.of([{ path: workspace, writable: true }, ...mounts]),
+      repository,
       env: withoutDoor(host.env),
       limits: usualLimits,
       processes: new BackgroundProcesses(),

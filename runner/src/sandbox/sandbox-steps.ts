@@ -1,4 +1,4 @@
-import type { HandedArtifact } from '@suzumio/protocol/artifacts';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { writeStep } from '@suzumio/protocol/ids';
 import {
@@ -30,7 +30,7 @@ export interface SandboxStep {
 }
 
 /** Carries out a step, which may have been given an artifact. */
-type Act = (artifact: HandedArtifact | undefined) => Promise<SandboxResponse>;
+type Act = (artifact: AppliedArtifact | undefined) => Promise<SandboxResponse>;
 
 /** Takes steps in the sandbox: each is on record at the ToolHost before it begins, and what came of it afterwards. */
 export class SandboxSteps {

@@ -1,6 +1,7 @@
-import type { HandedArtifact } from '@suzumio/protocol/artifacts';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { maxResultChars } from '@suzumio/protocol/conversation';
 import type { ShownImage } from '@suzumio/protocol/images';
+import type { Repository } from '@suzumio/protocol/repository';
 import type { LiveOutput } from '../live/live-output.js';
 import type { BackgroundProcesses } from './processes/background-processes.js';
 import type { Roots } from './paths/roots.js';
@@ -8,6 +9,8 @@ import type { Roots } from './paths/roots.js';
 /** Where sandbox tools run. One a turn. */
 export interface Sandbox {
   readonly roots: Roots;
+  /** What the workspace was cloned from; undefined where it is no clone. */
+  readonly repository: Repository | undefined;
   /** What commands find in their environment. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly limits: SandboxLimits;
@@ -27,7 +30,7 @@ export interface SandboxCall {
   /** Its place in the turn: output files and handles are named for it, so that no attempt takes another's for its own. */
   readonly step: string;
   /** What it applies. */
-  readonly artifact?: HandedArtifact | undefined;
+  readonly artifact?: AppliedArtifact | undefined;
   /** Aborted when the turn is over: what runs is ended. */
   readonly signal: AbortSignal;
 }

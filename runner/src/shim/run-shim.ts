@@ -29,7 +29,7 @@ export async function runShim({ turnDir, command, self, log }: ShimHost): Promis
   // The worker listens on the socket before it starts the container, if there is one.
   const connector = connectorTo(existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl, self);
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
-  const tools = new ToolRoute(client, { workspace: input.workspace, base: input.repository?.base });
+  const tools = new ToolRoute(client, { workspace: input.workspace, repository: input.repository });
   const server = createDoorListener(connector, tools);
   const { hostname, port } = loopback(input.controllerUrl);
   server.listen(port, hostname);

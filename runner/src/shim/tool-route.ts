@@ -16,7 +16,7 @@ export class ToolRoute {
 
   constructor(
     private readonly door: DoorClient,
-    private readonly site: Pick<CallSite, 'workspace' | 'base'>,
+    private readonly site: Pick<CallSite, 'workspace' | 'repository'>,
   ) {}
 
   /** Whether a call failed because the door did not answer. */

@@ -1,4 +1,5 @@
 import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
+import type { Repository } from '@suzumio/protocol/repository';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
@@ -12,8 +13,8 @@ export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
   readonly workspace: string;
-  /** The commit that patches of the workspace are against. */
-  readonly base?: string | undefined;
+  /** What the workspace was cloned from; undefined where it is no clone. */
+  readonly repository?: Repository | undefined;
   /** Where writing into the workspace is a step of its own. */
   readonly writeInStep?: WriteInStep;
 }

@@ -1,83 +1,42 @@
-import { spawn } from 'node:child_process';
-import { copyFile, type FileHandle, mkdir, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-
-const timeoutMs = 120_000;
-const maxErrorBytes = 2_000;
+import { knownTips, type Repository } from '@suzumio/protocol/repository';
+import { firstInHead } from '../git/first-in-head.js';
+import { WorkTree } from '../git/work-tree.js';
 
 /**
- * Makes a patch of all that differs between a workspace and a commit: committed or not, with new files but those that
- * `.gitignore` names, with binary ones. The repository, its index and its objects stay as they are.
+ * Makes a patch of all that differs between a workspace and the newest state of its repository that its branch has:
+ * committed or not, with new files but those that `.gitignore` names, with binary ones. The repository, its index and its
+ * objects stay as they are.
  *
- * @param use reads the patch, which is gone afterwards
+ * @param use reads the patch, which is gone afterwards, and is told the commit that it is against
  * @throws Error with the reason for the caller
  */
 export async function withPatch<Result>(
   workspace: string,
-  base: string,
-  use: (patch: FileHandle) => Promise<Result>,
+  repository: Pick<Repository, 'base' | 'upstream'>,
+  use: (patch: FileHandle, base: string) => Promise<Result>,
 ): Promise<Result> {
-  const own = await mkdtemp(join(tmpdir(), 'suzumio-patch-'));
-  try {
-    const gitDir = join(workspace, '.git');
-    const [index, objects, path] = [join(own, 'index'), join(own, 'objects'), join(own, 'patch')];
-    await mkdir(objects);
-    // Files that the index knows are not read again.
-    await copyFile(join(gitDir, 'index'), index).catch(() => undefined);
-    const run = (args: readonly string[], output?: FileHandle) =>
-      git(workspace, args, output, {
-        GIT_DIR: gitDir,
-        GIT_WORK_TREE: workspace,
-        GIT_INDEX_FILE: index,
-        GIT_OBJECT_DIRECTORY: objects,
-        GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects'),
-        GIT_OPTIONAL_LOCKS: '0',
-      });
-    await run(['add', '--all', '--', '.', ':(exclude).suzumio']);
+  return WorkTree.use(workspace, { env: ownEnvironment() }, async (tree) => {
+    if (!tree.isClone) throw new Error('the workspace has no directory .git any more');
+    const base = (await firstInHead(tree, knownTips(repository))) ?? repository.base;
+    await tree.files();
+    const path = join(tree.scratch, 'patch');
     const plain = ['--binary', '--full-index', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
-    const output = await open(path, 'w', 0o600);
-    try {
-      await run(['diff', '--cached', ...plain, '--src-prefix=a/', '--dst-prefix=b/', base, '--'], output);
-    } finally {
-      await output.close();
-    }
+    await tree.git(['diff', '--cached', ...plain, '--src-prefix=a/', '--dst-prefix=b/', base, '--'], {
+      outputTo: path,
+    });
     const patch = await open(path);
     try {
       if ((await patch.stat()).size === 0) throw new Error(`nothing differs from the commit ${base}`);
-      return await use(patch);
+      return await use(patch, base);
     } finally {
       await patch.close();
     }
-  } finally {
-    await rm(own, { recursive: true, force: true });
-  }
+  });
 }
 
-/** Runs Git as the agent's programs do, without the way to the turn's door. */
-async function git(
-  cwd: string,
-  args: readonly string[],
-  output: FileHandle | undefined,
-  more: Readonly<Record<string, string>>,
-): Promise<void> {
-  const kept = Object.entries(process.env).filter(([name]) => !/^(?:SUZUMIO|GIT)_/.test(name));
-  const child = spawn('git', ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=true', ...args], {
-    cwd,
-    env: { ...Object.fromEntries(kept), ...more },
-    stdio: ['ignore', output?.fd ?? 'ignore', 'pipe'],
-    timeout: timeoutMs,
-    killSignal: 'SIGKILL',
-  });
-  let said = '';
-  child.stderr?.on('data', (bytes: Buffer) => {
-    said = `${said}${bytes.toString('utf8')}`.slice(-maxErrorBytes);
-  });
-  const ended = await new Promise<number | string>((resolve, reject) => {
-    child.once('error', (error: NodeJS.ErrnoException) =>
-      reject(error.code === 'ENOENT' ? new Error('git is not in this image') : error),
-    );
-    child.once('close', (code, signal) => resolve(code ?? signal ?? ''));
-  });
-  if (ended !== 0) throw new Error(`git ${args[0] ?? ''} ended with ${ended}: ${said.trim()}`);
+/** As the agent's programs have it, without the way to the turn's door. */
+function ownEnvironment(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(?:SUZUMIO|GIT)_/.test(name)));
 }

@@ -8,6 +8,7 @@ import {
   type DirectoryManifest,
   maxDirectoryBytes,
 } from '@suzumio/protocol/artifacts';
+import type { Repository } from '@suzumio/protocol/repository';
 import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { listDirectory } from './list-directory.js';
@@ -46,15 +47,19 @@ type Publishing = { readonly path: unknown } | { readonly patch: unknown };
 export async function publishFile(
   door: DoorClient,
   authorization: string,
-  { workspace, base }: { readonly workspace: string; readonly base?: string | undefined },
+  { workspace, repository }: { readonly workspace: string; readonly repository?: Repository | undefined },
   input: Publishing,
 ): Promise<PublishedInput> {
   const upload = new Upload(door, authorization);
   const what = 'path' in input ? JSON.stringify(input.path) : 'the patch';
   try {
     if (!('path' in input)) {
-      if (base === undefined) return { input };
-      return { input: { ...input, ...(await withPatch(workspace, base, (patch) => upload.file(patch))) } };
+      if (!repository) return { input };
+      const made = await withPatch(workspace, repository, async (patch, base) => ({
+        ...(await upload.file(patch)),
+        base,
+      }));
+      return { input: { ...input, ...made } };
     }
     const directory = await findDirectory(workspace, input.path);
     const content =

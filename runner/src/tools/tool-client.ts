@@ -12,8 +12,7 @@ export interface ToolCaller {
 /** Calls tools through the door, in the name of one turn. Where there is a sandbox, writing into it is a step there. */
 export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, writeInStep: WriteInStep): ToolCaller {
   const { token, workspace, sandbox, repository } = turnInput;
-  const base = repository?.base;
-  const site = { door, authorization: `Bearer ${token}`, workspace, base, ...(sandbox ? { writeInStep } : {}) };
+  const site = { door, authorization: `Bearer ${token}`, workspace, repository, ...(sandbox ? { writeInStep } : {}) };
   const caller = { project: turnInput.project, agent: turnInput.agent.id, turn: turnInput.turn.id };
   return {
     async call(tool, input, step, unfilled) {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { AppliedArtifact, EarlierPatch } from '@suzumio/protocol/artifacts';
 import { withPatch } from '@suzumio/runner/tools/make-patch';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
@@ -31,7 +32,7 @@ beforeEach(async () => {
 
 afterEach(() => Promise.all([developer.remove(), reviewer.remove()]));
 
-const patch = () => withPatch(developer.workspace, base, (file) => file.readFile());
+const patch = () => withPatch(developer.workspace, { base }, (file) => file.readFile());
 const write = (box: TestSandbox, name: string, text: string | Buffer) => {
   mkdirSync(join(box.workspace, name, '..'), { recursive: true });
   writeFileSync(join(box.workspace, name), text);
@@ -46,6 +47,7 @@ describe('a patch', () => {
     write(developer, 'src/naïve file.txt', 'new\n');
     write(developer, 'built/out', 'built\n');
     write(developer, '.suzumio/output', 'output\n');
+    write(developer, '.git/info/exclude', '/.suzumio/\n');
     rmSync(join(developer.workspace, 'gone.txt'));
     const before = git(developer, 'status', '--porcelain');
     const made = await patch();
@@ -81,11 +83,10 @@ describe('a patch', () => {
   test('is none where nothing differs, where the base is gone, or where there is no repository', async () => {
     await expect(patch()).rejects.toThrow(`nothing differs from the commit ${base}`);
     write(developer, 'a.txt', 'x\n');
-    await expect(withPatch(developer.workspace, 'f'.repeat(40), () => Promise.resolve())).rejects.toThrow(
-      /git diff ended/,
-    );
+    const gone = { base: 'f'.repeat(40) };
+    await expect(withPatch(developer.workspace, gone, () => Promise.resolve())).rejects.toThrow(/bad object/);
     rmSync(join(developer.workspace, '.git'), { recursive: true });
-    await expect(patch()).rejects.toThrow(/git add ended with 128/);
+    await expect(patch()).rejects.toThrow('the workspace has no directory .git any more');
   });
 });
 
@@ -167,5 +168,90 @@ describe('applying', () => {
       code: 'artifact-unknown',
       message: 'Nothing is published as "nope"; artifacts.list shows what is.',
     });
+  });
+});
+
+describe('a patch that replaces an earlier one of its name', () => {
+  const apply = (artifact: Buffer, applied: Partial<AppliedArtifact>) =>
+    reviewer.run('file.apply', { artifact: 'a.patch' }, { artifact, applied });
+
+  /** Has the reviewer's sandbox serve a patch, as one of before. */
+  function earlier(bytes: Buffer, id: string, against = base): EarlierPatch {
+    const sha256 = `earlier-${id}`;
+    reviewer.publish(sha256, bytes);
+    return { id, sha256, sizeBytes: bytes.length, base: against };
+  }
+
+  let first: EarlierPatch;
+  let second: Buffer;
+  beforeEach(async () => {
+    write(developer, 'a.txt', lines.replace('line 3\n', 'line three\n'));
+    write(developer, 'new.txt', 'one\n');
+    const made = await patch();
+    first = earlier(made, 'art_1');
+    await apply(made, { base });
+    write(developer, 'a.txt', lines.replace('line 3\n', 'third line\n'));
+    write(developer, 'new.txt', 'two\n');
+    second = await patch();
+  });
+
+  const same = () => ['a.txt', 'new.txt'].every((name) => read(reviewer, name) === read(developer, name));
+
+  test('takes that one back, beside what the reviewer has changed', async () => {
+    write(reviewer, 'own.txt', 'own\n');
+    const { output, metadata } = await apply(second, { id: 'art_2', base, earlier: [first] });
+    expect(output).toBe('Applied a.patch (art_2) in the place of its earlier version art_1, which was taken back.');
+    expect(metadata).toEqual({ artifact: 'art_2', supersedes: 'art_1' });
+    expect([same(), read(reviewer, 'own.txt')]).toEqual([true, 'own\n']);
+    expect(git(reviewer, 'status', '--porcelain').split('\n')).toEqual(['M a.txt', '?? new.txt', '?? own.txt']);
+  });
+
+  test('finds the one that is in the workspace, also where that is no clone', async () => {
+    rmSync(join(reviewer.workspace, '.git'), { recursive: true });
+    const skipped = earlier(Buffer.from(second.toString().replaceAll('two', 'between')), 'art_2');
+    const { metadata } = await apply(second, { id: 'art_3', base, earlier: [skipped, first] });
+    expect([metadata?.['supersedes'], same()]).toEqual(['art_1', true]);
+  });
+
+  test('takes nothing back that is not there', async () => {
+    git(reviewer, 'checkout', '--quiet', '.');
+    rmSync(join(reviewer.workspace, 'new.txt'));
+    expect((await apply(second, { base, earlier: [first] })).output).toContain('Changed a.txt');
+    expect(same()).toBe(true);
+  });
+
+  test('takes nothing back that the commit has which it is against', async () => {
+    git(reviewer, 'add', '--all');
+    git(reviewer, 'commit', '--quiet', '--message', 'The first patch');
+    const merged = git(reviewer, 'rev-parse', 'HEAD');
+    git(developer, 'reset', '--quiet', '--hard');
+    git(developer, 'clean', '--quiet', '--force');
+    git(developer, 'pull', '--quiet', reviewer.workspace, 'HEAD');
+    write(developer, 'other.txt', 'other\n');
+    const next = await withPatch(developer.workspace, { base: merged }, (file) => file.readFile());
+    await apply(next, { base: merged, earlier: [first] });
+    expect([read(reviewer, 'new.txt'), read(reviewer, 'other.txt')]).toEqual(['one\n', 'other\n']);
+  });
+
+  test('changes nothing where it does not apply then, and says what it is against where the workspace lacks that', async () => {
+    write(developer, 'a.txt', lines.replace('line 28\n', 'line twenty-eight\n'));
+    const third = await patch();
+    write(reviewer, 'a.txt', read(reviewer, 'a.txt').replace('line 28\n', 'own\n'));
+    const call = { artifact: third, applied: { base, earlier: [first] } };
+    const refusal = await reviewer.refused('file.apply', { artifact: 'a.patch' }, call);
+    expect(refusal).toMatchObject({ code: 'patch-mismatch', message: expect.stringContaining('art_1 taken back') });
+    expect(refusal.message).not.toContain('It is against the commit');
+    expect([read(reviewer, 'a.txt').includes('line three'), read(reviewer, 'new.txt')]).toEqual([true, 'one\n']);
+    const newer = 'b'.repeat(40);
+    const other = { artifact: third, applied: { base: newer, earlier: [first] } };
+    Object.assign(reviewer.sandbox, { repository: { name: 'tides', branch: 'suzumio/rev', base } });
+    expect((await reviewer.refused('file.apply', { artifact: 'a.patch' }, other)).message).toContain(
+      `It is against the commit ${newer}, which your branch has not: the repository was not seen there before this turn`,
+    );
+    const upstream = { commit: newer, rewritten: false, packs: [] };
+    Object.assign(reviewer.sandbox, { repository: { name: 'tides', branch: 'suzumio/rev', base, upstream } });
+    expect((await reviewer.refused('file.apply', { artifact: 'a.patch' }, other)).message).toContain(
+      'bring that in, with workspace.git.refresh or git merge upstream/tip, and apply it then.',
+    );
   });
 });

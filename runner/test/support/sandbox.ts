@@ -1,6 +1,8 @@
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
+import type { Repository } from '@suzumio/protocol/repository';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { SandboxRefusal } from '@suzumio/runner/sandbox/paths/refusal';
 import { Roots } from '@suzumio/runner/sandbox/paths/roots';
@@ -19,14 +21,16 @@ export interface TestSandbox {
   readonly run: (
     tool: SandboxToolName,
     input: unknown,
-    call?: { step?: string; signal?: AbortSignal; artifact?: Buffer },
+    call?: { step?: string; signal?: AbortSignal; artifact?: Buffer; applied?: Partial<AppliedArtifact> },
   ) => Promise<SandboxResponse>;
   /** What a call is refused with. */
   readonly refused: (
     tool: SandboxToolName,
     input: unknown,
-    call?: { artifact?: Buffer },
+    call?: { artifact?: Buffer; applied?: Partial<AppliedArtifact> },
   ) => Promise<{ code: string; message: string }>;
+  /** Has content served, as of an artifact. */
+  readonly publish: (sha256: string, bytes: Buffer) => void;
   readonly remove: () => Promise<void>;
 }
 
@@ -34,6 +38,8 @@ export interface TestSandboxOptions {
   readonly limits?: Partial<SandboxLimits>;
   readonly env?: Record<string, string>;
   readonly byDescriptor?: boolean;
+  /** What the workspace was cloned from. */
+  readonly repository?: Repository;
   /** What an image is stored by, where the turn's model sees. */
   readonly show?: Sandbox['show'];
 }
@@ -42,6 +48,7 @@ export async function createSandbox({
   limits,
   env,
   byDescriptor,
+  repository,
   show,
 }: TestSandboxOptions = {}): Promise<TestSandbox> {
   const root = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-sandbox-')));
@@ -57,6 +64,7 @@ export async function createSandbox({
       ],
       byDescriptor,
     ),
+    repository,
     env: { PATH: process.env['PATH'], HOME: root, ...env },
     limits: { ...usualLimits, ...limits },
     processes: new BackgroundProcesses(2),
@@ -66,14 +74,14 @@ export async function createSandbox({
     show,
   };
   let calls = 0;
-  const run: TestSandbox['run'] = (tool, input, { step, signal, artifact } = {}) => {
+  const run: TestSandbox['run'] = (tool, input, { step, signal, artifact, applied } = {}) => {
     calls += 1;
     const sha256 = `content-${calls}`;
     if (artifact) published.set(sha256, artifact);
     const handed = { id: 'art_1', name: 'a.patch', kind: 'file' as const, files: 1, sha256 };
     return runSandboxTool(tool, input, sandbox, {
       step: step ?? `${calls}.0`,
-      artifact: artifact && { ...handed, sizeBytes: artifact.length },
+      artifact: artifact && { ...handed, sizeBytes: artifact.length, ...applied },
       signal: signal ?? new AbortController().signal,
     });
   };
@@ -85,6 +93,7 @@ export async function createSandbox({
     sandbox,
     logged: () => Buffer.concat(chunks).toString(),
     run,
+    publish: (sha256, bytes) => published.set(sha256, bytes),
     refused: async (tool, input, call) => {
       try {
         const { output } = await run(tool, input, call);

@@ -58,7 +58,7 @@ export async function sandboxSeen(
   return { snapshot, workspace: isEmpty ? [] : stored, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
 }
 
-function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'tools_json' | 'external'>): boolean {
+function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>): boolean {
   return sandboxPacksOf(toolNames(agent, config)).length > 0;
 }
 

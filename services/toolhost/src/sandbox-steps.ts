@@ -2,14 +2,14 @@ import type * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { callOfWrite } from '@suzumio/protocol/ids';
-import type { HandedArtifact } from '@suzumio/protocol/artifacts';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { type beginStepAnswer, endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import { fileApply } from '@suzumio/protocol/sandbox-tools/files';
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { RecordedStep } from '@suzumio/store/journal';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { findArtifact } from '@suzumio/store/content/artifacts';
+import { earlierPatches, findArtifact } from '@suzumio/store/content/artifacts';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import {
   beginSandboxStep,
@@ -122,12 +122,14 @@ async function begin(context: ToolhostContext, store: ProjectStore, call: Sandbo
 }
 
 /** The artifact that a step applies; none where there is none, which its runner tells. */
-function appliedBy({ reader }: ProjectStore, tool: string, input: unknown): { artifact?: HandedArtifact } {
+function appliedBy({ reader }: ProjectStore, tool: string, input: unknown): { artifact?: AppliedArtifact } {
   const parsed = tool === 'file.apply' ? fileApply.input.safeParse(input) : undefined;
   if (!parsed?.success) return {};
   const { artifact: named } = parsed.data;
   const found = findArtifact(reader, { id: named }) ?? findArtifact(reader, { name: named });
-  return found === undefined || found.redacted ? {} : { artifact: handed(found) };
+  if (found === undefined || found.redacted) return {};
+  if (found.base === null) return { artifact: handed(found) };
+  return { artifact: { ...handed(found), base: found.base, earlier: earlierPatches(reader, found) } };
 }
 
 /** As the runner that carried it out said it. */

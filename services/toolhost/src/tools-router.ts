@@ -70,7 +70,7 @@ export function toolsRouter(context: ToolhostContext): Router {
 }
 
 /**
- * Allows a turn to fetch what `artifacts.read` shows: published content, and nothing else.
+ * Allows a turn to fetch what `artifacts.read` shows and `file.apply` applies: published content, and nothing else.
  *
  * @throws SuzumioError `token-rejected`, `tool-not-allowed`, `not-found`
  */
@@ -80,7 +80,10 @@ async function requireReadable(
   token: PresentedToken,
   sha256: string,
 ): Promise<void> {
-  await requireTool(context, store, token, 'artifacts.read', sha256);
+  const { agent } = authorizeTool(store.reader, token);
+  if (!toolNames(agentRow(store.reader, agent), store.config).includes('file.apply')) {
+    await requireTool(context, store, token, 'artifacts.read', sha256);
+  }
   if (!isPublished(store.reader, sha256)) {
     throw new SuzumioError('not-found', 'Nothing with this content has been published in this project.');
   }

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { sha256 } from './ids.js';
+import { commitId } from './repository.js';
 import { workspacePath } from './workspace-manifest.js';
 
 /** The kind of an artifact: a file, or a directory that was published as a whole. */
@@ -98,6 +99,21 @@ export const handedArtifact = z.object({
   sizeBytes: z.int().nonnegative(),
 });
 export type HandedArtifact = z.infer<typeof handedArtifact>;
+
+/** How many earlier versions of a patch are told. */
+export const maxEarlierPatches = 10;
+
+const earlierPatch = z.object({ id: z.string(), sha256, sizeBytes: z.int().nonnegative(), base: commitId });
+export type EarlierPatch = z.infer<typeof earlierPatch>;
+
+/** The artifact that `file.apply` applies. */
+export const appliedArtifact = handedArtifact.extend({
+  /** The commit that it is against. */
+  base: commitId.optional(),
+  /** Patches that it replaces: of the same name, by the same agent, the newest first. */
+  earlier: z.array(earlierPatch).max(maxEarlierPatches).optional(),
+});
+export type AppliedArtifact = z.infer<typeof appliedArtifact>;
 
 /** The text that tells an agent of an artifact that was written into its workspace. */
 export function writtenText({ id, name, kind, files, sizeBytes }: Omit<HandedArtifact, 'sha256'>, to: string): string {

@@ -29,6 +29,9 @@ export const maxUpstreamPacks = 32;
 /** How many commits may end the history of a shallow tip. */
 export const maxShallowCommits = 1_000;
 
+/** How many of the commits that a repository was seen at before a turn is told. */
+export const maxTipsBefore = 100;
+
 /** How long looking for what is new in a repository may take, in milliseconds: each turn waits for it. */
 export const lookMs = 120_000;
 
@@ -85,6 +88,8 @@ export const upstream = tip.extend({
   /** The packs that bring it from the clone to `commit`, in the order in which they are taken. */
   packs: z.array(upstreamPack).max(maxUpstreamPacks + 1),
   shallow: z.array(commitId).max(maxShallowCommits).optional(),
+  /** Where it was seen before, the newest first. */
+  before: z.array(commitId).max(maxTipsBefore).optional(),
   /** Why it may be elsewhere by now. The sentence, which may name paths of a host, is for people. */
   noNews: noNews.pick({ code: true }).optional(),
 });
@@ -112,32 +117,39 @@ export const repository = z.object({
 });
 export type Repository = z.infer<typeof repository>;
 
+/** The commits that a repository was seen at, the newest first, and last the one that the clone began at. */
+export function knownTips({ base, upstream: now }: Pick<Repository, 'base' | 'upstream'>): string[] {
+  return [...(now ? [now.commit, ...(now.before ?? [])] : []), base];
+}
+
 /** What an agent is told of a clone. */
 export function repositoryOf({ git, ref, branch }: CloneRequest, base: string): Repository {
   const name = git.startsWith('/') ? (git.split('/').findLast((part) => part !== '') ?? '') : git;
   return { name, ...(ref === undefined ? {} : { ref }), branch, base };
 }
 
-/**
- * What a model is told of the repository in its workspace.
- *
- * @param runsGit whether it is told commands
- */
-export function repositoryText({ name, ref, branch, base, upstream: now }: Repository, runsGit: boolean): string {
+/** What a model can do about its repository: run Git, and call `workspace.git.refresh`. */
+interface GitMeans {
+  readonly runsGit: boolean;
+  readonly refreshes: boolean;
+}
+
+/** What a model is told of the repository in its workspace. */
+export function repositoryText({ name, ref, branch, base, upstream: now }: Repository, means: GitMeans): string {
   const at = ref === undefined ? '' : ` at ${ref}`;
   const own = now
     ? 'nothing is pushed there, and nothing in it changes by itself'
     : 'nothing is pushed there or pulled from there';
   return (
     `Your workspace is a Git clone of ${name}${at}, of your own: ${own}. You are on the branch ` +
-    `${branch}, which began at the commit ${base}.${now ? ` ${upstreamText(now, base, runsGit)}` : ''}`
+    `${branch}, which began at the commit ${base}.${now ? ` ${upstreamText(now, base, means)}` : ''}`
   );
 }
 
 function upstreamText(
   { commit, ahead, rewritten, shallow, noNews: missed }: Upstream,
   base: string,
-  runsGit: boolean,
+  { runsGit, refreshes }: GitMeans,
 ): string {
   const isBase = commit === base;
   const said = [
@@ -155,16 +167,16 @@ function upstreamText(
       ahead === 1 ? 'It has 1 commit that yours began without.' : `It has ${ahead} commits that yours began without.`,
     );
   if (rewritten) said.push('Its history was rewritten: what you know of it may not be in it any more.');
-  if (runsGit) {
-    const branchThere = `${upstreamRemote}/${upstreamBranch}`;
-    said.push(
-      `To see it, run ${fetches} && git log suzumio/base..${branchThere}; to have it in your branch, ${
-        // Without what lies between, Git finds no common history to merge.
-        ahead === undefined
-          ? `git diff suzumio/base ${branchThere} | git apply --3way --index`
-          : `git merge ${branchThere} or git rebase ${branchThere}`
-      }.`,
-    );
+  const there = `${upstreamRemote}/${upstreamBranch}`;
+  if (runsGit) said.push(`To see it, run ${fetches} && git log suzumio/base..${there}.`);
+  if (refreshes) said.push('To have it in your branch and your files, call workspace.git.refresh.');
+  else if (runsGit) {
+    // Without what lies between, Git finds no common history to merge.
+    const command =
+      ahead === undefined
+        ? `git diff suzumio/base ${there} | git apply --3way --index`
+        : `git merge ${there} or git rebase ${there}`;
+    said.push(`To have it in your branch, run ${command}.`);
   }
   return said.join(' ');
 }

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { handedArtifact } from './artifacts.js';
+import { appliedArtifact } from './artifacts.js';
 import { shownImage } from './images.js';
 import { agentId, projectId, toolStep, turnId } from './ids.js';
 import { isShallow, tooDeep } from './nesting.js';
@@ -45,7 +45,7 @@ export const beginStepRequest = toolRequest.required({ step: true });
  * this attempt did.
  */
 export const beginStepAnswer = z.union([
-  z.strictObject({ begun: z.literal(true), artifact: handedArtifact.optional() }),
+  z.strictObject({ begun: z.literal(true), artifact: appliedArtifact.optional() }),
   z.strictObject({ result: stepResult }),
 ]);
 

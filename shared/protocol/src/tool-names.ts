@@ -25,11 +25,12 @@ export const toolpackTools = {
   core: coreToolNames,
   files: ['file.read', 'file.write', 'file.patch', 'file.apply', 'file.list', 'file.search'],
   shell: ['shell.exec', 'shell.read', 'shell.stop'],
+  workspace: ['workspace.git.refresh'],
   web: ['web.fetch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
 
 /** The packs whose tools run in a turn's sandbox. */
-export const sandboxToolpacks = ['files', 'shell'] as const satisfies readonly BuiltInToolpack[];
+export const sandboxToolpacks = ['files', 'shell', 'workspace'] as const satisfies readonly BuiltInToolpack[];
 export type SandboxToolName = (typeof toolpackTools)[(typeof sandboxToolpacks)[number]][number];
 
 const sandboxToolNames = sandboxToolpacks.flatMap((pack): readonly SandboxToolName[] => toolpackTools[pack]);

@@ -4,7 +4,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { artifactName, maxArtifactDescription } from '@suzumio/contract/model/artifact-name';
 import { artifactKind, filesOf } from '@suzumio/protocol/artifacts';
 import { sha256 } from '@suzumio/protocol/ids';
-import type { Repository } from '@suzumio/protocol/repository';
+import { commitId, knownTips, type Repository } from '@suzumio/protocol/repository';
 import { plainText } from '@suzumio/protocol/plain-text';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { uploadedDirectory } from '@suzumio/store/content/directories';
@@ -28,12 +28,13 @@ const wanted = z
     patch: z
       .literal(true)
       .optional()
-      .describe('Instead of a path: a patch of all that you changed in your Git workspace since its base.'),
+      .describe('Instead of a path: a patch of all that you changed in your Git workspace.'),
     name: artifactName.optional().describe('What to publish it as; by default the own name of what is at the path.'),
     description: plainText.max(maxArtifactDescription).optional(),
     sha256: sha256.optional(),
     sizeBytes: z.int().nonnegative().optional(),
     kind: artifactKind.optional(),
+    base: commitId.optional(),
   })
   .refine(
     ({ path, content, patch }) => [path, content, patch].filter((way) => way !== undefined).length === 1,
@@ -117,7 +118,15 @@ async function fromChanges(
   const uploaded = await uploadedAs('file', told.sha256, content);
   if (!uploaded) throw new SuzumioError('content-missing', 'No patch was made of your changes, so none is published.');
   const ownName = artifactName.safeParse(`${posix.basename(repository.branch)}.patch`).data ?? 'changes.patch';
-  return { ...uploaded, name: name ?? ownName, base: repository.base };
+  // A runner of before knows the first commit only.
+  const { base = repository.base } = told;
+  if (!knownTips(repository).includes(base)) {
+    throw new SuzumioError(
+      'content-mismatch',
+      `The patch is against the commit ${base}, at which ${repository.name} was never seen.`,
+    );
+  }
+  return { ...uploaded, name: name ?? ownName, base };
 }
 
 function againstBase(base: string, description: string | undefined): string {

@@ -309,6 +309,7 @@ export const artifactView = z.object({
   sha256: z.string(),
   sizeBytes: z.int(),
   description: z.string().nullable(),
+  base: z.string().nullable().describe('The commit that a patch is against; null for anything else.'),
   createdAt: time,
   redacted: redaction.nullable().describe('Set where its content was removed.'),
 });

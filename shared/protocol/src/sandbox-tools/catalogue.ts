@@ -3,6 +3,7 @@ import type { SandboxToolName } from '../tool-names.js';
 import { fileApply, fileList, filePatch, fileRead, fileSearch, fileWrite } from './files.js';
 import type { SandboxTool } from './sandbox-tool.js';
 import { shellExec, shellRead, shellStop } from './shell.js';
+import { workspaceGitRefresh } from './workspace.js';
 
 /** The tools that run in the sandbox, by their names. */
 export const sandboxTools = {
@@ -15,6 +16,7 @@ export const sandboxTools = {
   'shell.exec': shellExec,
   'shell.read': shellRead,
   'shell.stop': shellStop,
+  'workspace.git.refresh': workspaceGitRefresh,
 } as const satisfies Readonly<Record<SandboxToolName, SandboxTool>>;
 
 /** A tool's input after it was checked, with its defaults. */

@@ -16,6 +16,10 @@
  * - `patch-invalid`, `patch-unsupported`: the patch cannot be read, or asks for what is not done
  * - `patch-mismatch`, `patch-ambiguous`: what is to be changed is not in the file, or there more than once
  * - `artifact-unknown`: nothing is published under that name, or its content was removed
+ * - `not-a-clone`: the workspace is no Git repository, or none any more
+ * - `merge-unfinished`: a merge, a rebase or the like has been begun in the clone, and not ended
+ * - `merge-conflict`: what is new and what is there contradict each other; the sentence names the files
+ * - `git-failed`: Git refused; the sentence says what it said
  * - `pattern-invalid`: no regular expression
  * - `program-missing`: the image has not the program that does it
  * - `outcome-unknown`: the turn was interrupted while it ran; it had reached outside, so it is not repeated
@@ -52,6 +56,10 @@ export const sandboxRefusalCodes = [
   'patch-mismatch',
   'patch-ambiguous',
   'artifact-unknown',
+  'not-a-clone',
+  'merge-unfinished',
+  'merge-conflict',
+  'git-failed',
   'pattern-invalid',
   'program-missing',
   'outcome-unknown',

@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { redactedWords, type Redaction } from '@suzumio/contract/model/redaction';
 import type { ArtifactView } from '@suzumio/contract/model/views';
-import type { ArtifactKind, Attachment } from '@suzumio/protocol/artifacts';
+import { type ArtifactKind, type Attachment, type EarlierPatch, maxEarlierPatches } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sqlite/sql.js';
 import { definedOf, inTime, iso, type Page, parsed, type Part, readPart } from '../sqlite/page.js';
 
@@ -18,6 +18,8 @@ interface Row {
   sha256: string;
   size_bytes: number;
   description: string | null;
+  /** Undefined where a database of before is read. */
+  base_commit?: string | null;
   created_at_ms: number;
   redacted_json: string | null;
 }
@@ -96,6 +98,16 @@ export function findArtifact(reader: SqlReader, by: { id: string } | { name: str
   return row && artifactView(row);
 }
 
+/** The patches that a patch replaces: of the same name, by the same agent, the newest first. */
+export function earlierPatches(reader: SqlReader, { creator, name, seq }: ArtifactView): EarlierPatch[] {
+  return reader.all<EarlierPatch>(
+    `SELECT id, sha256, size_bytes AS sizeBytes, base_commit AS base FROM artifacts
+     WHERE name = :name AND creator = :creator AND seq < :seq AND base_commit IS NOT NULL AND redacted_json IS NULL
+     ORDER BY seq DESC LIMIT :most`,
+    { creator, name, seq, most: maxEarlierPatches },
+  );
+}
+
 /** A message's attachments, in the order in which they were named. */
 export function listAttachments(reader: SqlReader, messageSeq: number): Attachment[] {
   return reader
@@ -141,6 +153,7 @@ function artifactView(row: Row): ArtifactView {
     sha256: row.sha256,
     sizeBytes: row.size_bytes,
     description: row.description,
+    base: row.base_commit ?? null,
     createdAt: iso(row.created_at_ms),
     redacted: parsed<Redaction>(row.redacted_json),
   };

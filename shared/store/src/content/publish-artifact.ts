@@ -18,6 +18,8 @@ export interface NewArtifact {
   /** For a directory, whose content is its manifest: the number of its files, and their hashes. */
   directory?: { files: number; contents: readonly string[] } | undefined;
   description?: string | undefined;
+  /** The commit that a patch is against. */
+  base?: string | undefined;
 }
 
 /** Registers a file, or a directory, that is already in the content store. */
@@ -38,6 +40,7 @@ export function publishArtifact(tx: Tx, artifact: NewArtifact): { id: string } {
     kind,
     files,
     description: artifact.description ?? null,
+    base_commit: artifact.base ?? null,
     created_at_ms: tx.nowMs,
   });
   if (directory) {

@@ -490,4 +490,9 @@ CREATE INDEX upstream_looks_packs ON upstream_looks (pack) WHERE pack IS NOT NUL
 CREATE INDEX upstream_looks_chains ON upstream_looks (agent_id, seq) WHERE pack IS NOT NULL;
 `,
   },
+  {
+    // The commit that a patch is against.
+    version: 33,
+    sql: 'ALTER TABLE artifacts ADD COLUMN base_commit TEXT;',
+  },
 ];

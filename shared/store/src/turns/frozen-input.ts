@@ -1,5 +1,6 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { blindPresets, contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
+import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
@@ -73,11 +74,13 @@ export function frozenInput(
   };
 }
 
-/** The names of the tools that an agent may use. A handler runs in no sandbox. */
+/** The names of the tools that an agent may use. A handler runs in no sandbox, and only a clone can be refreshed. */
 export function toolNames(
-  agent: Pick<AgentRow, 'tools_json' | 'external'>,
-  { tools }: ProjectConfig,
+  agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>,
+  config: ProjectConfig,
 ): ServedToolName[] {
-  const packs = agent.external === 1 ? ['core'] : tools.toolpacks;
-  return admittedTools(JSON.parse(agent.tools_json) as string[], toolsOfPacks(packs));
+  const packs = agent.external === 1 ? ['core'] : config.tools.toolpacks;
+  const isClone = cloneOf(config, agent.id) !== undefined;
+  const there = toolsOfPacks(packs).filter((tool) => isClone || tool !== 'workspace.git.refresh');
+  return admittedTools(JSON.parse(agent.tools_json) as string[], there);
 }

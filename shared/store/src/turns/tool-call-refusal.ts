@@ -2,7 +2,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
-import { allowsTool, canonicalToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
+import { allowsTool, canonicalToolName, isSandboxTool, sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { passedQuota } from '../content/stored-bytes.js';
 import type { RecordedRefusal } from '../journal.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
@@ -77,8 +77,9 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
   }
   if (!isSandboxTool(tool) || toolNames(agent, config).includes(tool)) return undefined;
-  return agent.external === 1
-    ? `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`
+  if (agent.external === 1) return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
+  return sandboxPacksOf([tool]).some((pack) => (config.tools.toolpacks as unknown[]).includes(pack))
+    ? `Agent ${agent.id} may not use ${tool}: its workspace is not a clone of a repository.`
     : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
 }
 

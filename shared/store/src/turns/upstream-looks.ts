@@ -4,6 +4,7 @@ import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import {
   isMovable,
+  maxTipsBefore,
   type LookReport,
   type LookRequest,
   repositoryOf,
@@ -99,10 +100,12 @@ export function upstreamOf(reader: SqlReader, turn: string): Upstream | undefine
   const packs = chainTo(reader, row.agent_id, row.seq).flatMap(({ pack, pack_bytes }) =>
     pack === null || pack_bytes === null ? [] : [{ sha256: pack, sizeBytes: pack_bytes }],
   );
+  const before = tipsBefore(reader, row);
   return {
     ...tipOf(row),
     packs,
     ...(row.shallow_json === null ? {} : { shallow: JSON.parse(row.shallow_json) as string[] }),
+    ...(before.length === 0 ? {} : { before }),
     ...(row.failure_json === null ? {} : { noNews: { code: failureOf(row.failure_json).code } }),
   };
 }
@@ -160,6 +163,18 @@ function chainTo(reader: SqlReader, agent: string, seq: number): LookRow[] {
     `SELECT * FROM upstream_looks WHERE agent_id = :agent AND seq BETWEEN :from AND :seq AND pack IS NOT NULL ORDER BY seq`,
     { agent, from: from?.seq ?? 0, seq },
   );
+}
+
+/** The commits that an agent's repository was seen at before a look, but for what it shows itself, the newest first. */
+function tipsBefore(reader: SqlReader, { agent_id: agent, seq, commit_id: now }: LookRow): string[] {
+  return reader
+    .all<{ commit_id: string }>(
+      `SELECT commit_id FROM (
+         SELECT commit_id, seq FROM upstream_looks WHERE agent_id = :agent AND seq < :seq ORDER BY seq DESC LIMIT :looks
+       ) WHERE commit_id <> :now GROUP BY commit_id ORDER BY MAX(seq) DESC LIMIT :most`,
+      { agent, seq, now, looks: 10 * maxTipsBefore, most: maxTipsBefore },
+    )
+    .map(({ commit_id }) => commit_id);
 }
 
 function newestLook(reader: SqlReader, agent: string): LookRow | undefined {

@@ -1,0 +1,121 @@
+import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GitFailed, type GitOptions, runGit } from './run-git.js';
+
+/** How long one command of Git may take, unless it is given more. */
+const timeoutMs = 120_000;
+
+type Options = Pick<GitOptions, 'env' | 'signal'>;
+type CommandOptions = Pick<GitOptions, 'input' | 'outputTo' | 'codes' | 'timeoutMs'>;
+
+/**
+ * The files of a directory, as Git reads and writes them: with an index of its own, and objects that are gone afterwards. Where it
+ * is a clone, that one's index, branches and objects stay as they are.
+ */
+export class WorkTree {
+  private constructor(
+    readonly path: string,
+    /** Whether it is a clone: whether its `.git` is a directory. */
+    readonly isClone: boolean,
+    private readonly own: string,
+    private readonly options: Options,
+  ) {}
+
+  /** @param use gets the files of `path` for as long as it takes */
+  static async use<Result>(path: string, options: Options, use: (tree: WorkTree) => Promise<Result>): Promise<Result> {
+    const own = await mkdtemp(join(tmpdir(), 'suzumio-tree-'));
+    try {
+      const found = await lstat(join(path, '.git')).catch(() => undefined);
+      const isClone = found?.isDirectory() === true;
+      const tree = new WorkTree(path, isClone, own, options);
+      await mkdir(join(own, 'objects'));
+      // Files that the index knows are not read again.
+      if (isClone) await copyFile(join(path, '.git', 'index'), join(own, 'index')).catch(() => undefined);
+      else await tree.inClone(['init', '--quiet', '--bare', '--template=', tree.#gitDir]);
+      return await use(tree);
+    } finally {
+      await rm(own, { recursive: true, force: true });
+    }
+  }
+
+  get #gitDir(): string {
+    return this.isClone ? join(this.path, '.git') : join(this.own, 'git');
+  }
+
+  /** The directory for what is made, which is gone afterwards. */
+  get scratch(): string {
+    return this.own;
+  }
+
+  /** The tree of all files as they are, committed or not, with new ones but those that `.gitignore` names. */
+  async files(): Promise<string> {
+    // Where `.gitignore` names what is left out here, too, Git says so with 1, and has added the rest.
+    await this.git(['add', '--all', '--', '.', ':(exclude).suzumio'], { codes: [0, 1] });
+    return this.written();
+  }
+
+  /** The tree that the index of its own has. */
+  async written(): Promise<string> {
+    return (await this.git(['write-tree'])).trim();
+  }
+
+  /**
+   * Brings files from one tree to another, all of them or none.
+   *
+   * @param from the tree that they are, as `files` says
+   * @throws GitFailed where a file is in the way
+   */
+  async move(from: string, to: string): Promise<void> {
+    await this.#requireRoom(from, to);
+    try {
+      await this.git(['read-tree', '-m', '-u', from, to]);
+    } catch (error) {
+      // Git looks at all first. What stops it later, as a full disk, leaves some behind.
+      await this.git(['read-tree', '--reset', '-u', from]).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /** Git takes files that `.gitignore` names to be worth nothing, and writes over them. */
+  async #requireRoom(from: string, to: string): Promise<void> {
+    const added = await this.git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A', from, to]);
+    for (const path of added.split('\0').filter((name) => name !== '')) {
+      const there = await lstat(join(this.path, path)).catch(() => undefined);
+      if (!there || there.isDirectory()) continue;
+      throw new GitFailed(`the file ${JSON.stringify(path)}, which .gitignore names, is where a new one would be`);
+    }
+  }
+
+  /**
+   * Runs Git on these files and on objects of its own.
+   *
+   * @param options.index another index of its own, by name
+   */
+  git(args: readonly string[], options: CommandOptions & { readonly index?: string } = {}): Promise<string> {
+    const { env } = this.options;
+    const { index = 'index', ...others } = options;
+    const gitDir = this.#gitDir;
+    return this.#run(args, others, {
+      ...env,
+      GIT_DIR: gitDir,
+      GIT_WORK_TREE: this.path,
+      GIT_INDEX_FILE: join(this.own, index),
+      GIT_OBJECT_DIRECTORY: join(this.own, 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects'),
+      GIT_OPTIONAL_LOCKS: '0',
+    });
+  }
+
+  /** Runs Git as a program in the workspace does: what it writes stays. */
+  inClone(args: readonly string[], options: CommandOptions & { readonly index?: string } = {}): Promise<string> {
+    const { index, ...others } = options;
+    return this.#run(args, others, { ...this.options.env, ...(index === undefined ? {} : { GIT_INDEX_FILE: index }) });
+  }
+
+  #run(args: readonly string[], options: CommandOptions, env: NodeJS.ProcessEnv): Promise<string> {
+    const plain = ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=true'];
+    const { signal } = this.options;
+    return runGit([...plain, ...args], { timeoutMs, ...options, env, cwd: this.path, signal });
+  }
+}
