@@ -29,7 +29,7 @@ function ten(): string {
 const change = {
   run: {
     command:
-      'n="{{turn.number}}"; sed -i "s/^step $n\$/done in round $n/" tides.py && mkdir -p log && echo "$n" > "log/$n"',
+      'n="{{turn.number}}"; sed -i "s/^step $n$/done in round $n/" tides.py && mkdir -p log && echo "$n" > "log/$n"',
   },
 };
 

@@ -14,22 +14,16 @@ const { Format: format, ...afterBuild } = staticChecks;
 
 const computing = 'Other suites';
 const starting = 'Suites that start processes';
+const browsing = 'Suites that start a browser';
 
 /**
  * The kinds of suites, and what each begins after. At most twice as many suites run at a time as there are processors:
  * what computes side by side is not done sooner, and each test takes as many times longer. `budget` is what a lane takes on
  * two idle processors, in seconds; lanes other than that of containers mount nothing from where they keep their files, so
- * that may be in memory.
+ * that may be in memory. A lane stands behind those that it begins after.
  */
 const lanes = [
   { heading: computing, kinds: ['unit', 'slow'], workers: processors, budget: 240, quiet: true, number: 2 },
-  {
-    heading: 'Suites that start containers',
-    kinds: ['container'],
-    workers: processors,
-    budget: 540,
-    after: computing,
-  },
   {
     heading: starting,
     kinds: ['process'],
@@ -37,16 +31,24 @@ const lanes = [
     budget: 540,
     quiet: true,
     number: 1,
-    after: computing,
+    after: [computing],
   },
   {
-    heading: 'Suites that start a browser',
+    heading: browsing,
     kinds: ['browser'],
     workers: 1,
     budget: 180,
     quiet: true,
     number: 3,
-    after: starting,
+    after: [computing],
+  },
+  {
+    heading: 'Suites that start containers',
+    kinds: ['container'],
+    workers: processors,
+    budget: 540,
+    // Chromium fails what it is loading, from this machine too, whenever a network comes or goes, as with each container.
+    after: [starting, browsing],
   },
 ];
 
@@ -81,7 +83,7 @@ export async function verify(report, { args, skip, images = () => undefined, sig
   });
   async function start(lane) {
     if (lane.kinds.includes('container')) await imaged;
-    await running.get(lane.after);
+    await Promise.all((lane.after ?? []).map((heading) => running.get(heading)));
     const results = await report.suites(lane.heading, () => run(lane), lane.budget);
     return { results, again: (path) => run({ ...lane, quiet: true }, ['--runTestsByPath', path]) };
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
-import { GitFailed, runGit } from './run-git.js';
+import { GitFailed, runGit } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 
 /** The push up to which the mirror has all packs. */

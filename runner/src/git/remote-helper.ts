@@ -5,7 +5,7 @@ import { upstreamUrl } from '@suzumio/protocol/repository';
 import { sharedUrl } from '@suzumio/protocol/shared-repository';
 import { TurnFailure } from '../turn-failure.js';
 import { Mirror } from './mirror.js';
-import { runService } from './run-git.js';
+import { runService } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 import { gitVariable } from './shared-turn.js';
 import { UpstreamMirror } from './upstream-mirror.js';

@@ -4,7 +4,7 @@ import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maxPackBytes, maxPushedRefs, type RefUpdate } from '@suzumio/protocol/shared-repository';
 import { TurnFailure } from '../turn-failure.js';
-import { runGit } from './run-git.js';
+import { runGit } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 
 const nothing = /^0+$/;

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { upstreamBranch } from '@suzumio/protocol/repository';
 import { TurnFailure } from '../turn-failure.js';
-import { GitFailed, runGit } from './run-git.js';
+import { GitFailed, runGit } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 import type { UpstreamOfTurn } from './shared-turn.js';
 

@@ -10,10 +10,10 @@ import {
   upstreamRemote,
 } from '@suzumio/protocol/repository';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { firstInHead } from '../git/first-in-head.js';
-import { GitFailed, GitMissing } from '../git/run-git.js';
-import { type Merged, threeWay } from '../git/three-way.js';
-import { WorkTree } from '../git/work-tree.js';
+import { firstInHead } from '../work-tree/first-in-head.js';
+import { GitFailed, GitMissing } from '../work-tree/run-git.js';
+import { type Merged, threeWay } from '../work-tree/three-way.js';
+import { WorkTree } from '../work-tree/work-tree.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { counted } from './text/legible.js';

@@ -12,7 +12,7 @@ import type { Repository } from '@suzumio/protocol/repository';
 import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { listDirectory } from './list-directory.js';
-import { withPatch } from './make-patch.js';
+import { withPatch } from '../work-tree/make-patch.js';
 import { type Content, putContent } from './put-content.js';
 import { problemOf } from './tool-answer.js';
 import { findDirectory, openForReading, WorkspacePathError } from './workspace-path.js';

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AppliedArtifact, EarlierPatch } from '@suzumio/protocol/artifacts';
-import { withPatch } from '@suzumio/runner/tools/make-patch';
+import { withPatch } from '@suzumio/runner/work-tree/make-patch';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
 let developer: TestSandbox;

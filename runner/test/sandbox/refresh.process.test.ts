@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { withPatch } from '@suzumio/runner/tools/make-patch';
+import { withPatch } from '@suzumio/runner/work-tree/make-patch';
 import { gitIn, TestRepository } from '../../../services/turn-worker/test/support/repository.js';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 

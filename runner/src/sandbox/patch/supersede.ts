@@ -1,6 +1,6 @@
 import type { AppliedArtifact, EarlierPatch } from '@suzumio/protocol/artifacts';
-import { GitFailed, GitMissing } from '../../git/run-git.js';
-import { WorkTree } from '../../git/work-tree.js';
+import { GitFailed, GitMissing } from '../../work-tree/run-git.js';
+import { WorkTree } from '../../work-tree/work-tree.js';
 import { SandboxRefusal } from '../paths/refusal.js';
 import type { Sandbox } from '../sandbox.js';
 

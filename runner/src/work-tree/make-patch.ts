@@ -1,8 +1,8 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { knownTips, type Repository } from '@suzumio/protocol/repository';
-import { firstInHead } from '../git/first-in-head.js';
-import { WorkTree } from '../git/work-tree.js';
+import { firstInHead } from './first-in-head.js';
+import { WorkTree } from './work-tree.js';
 
 /**
  * Makes a patch of all that differs between a workspace and the newest state of its repository that its branch has:
