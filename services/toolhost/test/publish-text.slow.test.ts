@@ -63,7 +63,7 @@ describe('a text that is in no file', () => {
   });
 
   const both = 'give one of: the path of a file or directory, the content and the name of a text, or patch';
-  const facts = 'sha256, sizeBytes, kind are of files, and are left out with content';
+  const facts = 'sha256, sizeBytes, kind, base are of files, and are left out with content';
   test.each([
     ['a path too', { path: 'levels.md', name: 'levels.md', content: notes }, both],
     ['neither text nor path', { name: 'levels.md' }, both],

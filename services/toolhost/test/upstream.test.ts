@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
@@ -12,9 +12,10 @@ const yaml = `
 name: lab
 task: Mend it.
 backend: { runner: { mode: mock } }
+tools: { toolpacks: [files, workspace] }
 agents:
-  dev: { role: developer, prompt: Mend., workspace: { git: '${git}' } }
-  tester: { role: tester, prompt: Test. }
+  dev: { role: developer, prompt: Mend., tools: [artifacts.publish, workspace.git.refresh], workspace: { git: '${git}' } }
+  tester: { role: tester, prompt: Test., tools: [file.apply, workspace.git.refresh] }
 `;
 const id = (letter: string) => letter.repeat(40);
 const base = id('a');
@@ -120,4 +121,89 @@ test('reports that are none are refused', async () => {
   // An agent without a clone has nothing to be told of.
   const tester = await bench.begin('lab', 'tester');
   expect(await put(tester, 'upstream', { noNews })).toEqual({ status: 200, body: {} });
+});
+
+describe('patches of a clone', () => {
+  /** The agent's second turn, before which its repository was seen at another commit. */
+  async function seenAt(commit: string): Promise<Begun> {
+    await cloned();
+    const dev = await bench.begin('lab', 'dev');
+    await put(dev, 'upstream', { commit, ahead: 1, rewritten: false });
+    return dev;
+  }
+  const publish = async (of: Begun, text: string, against?: string) => {
+    const facts = await of.upload(text);
+    return of.tool('artifacts.publish', { patch: true, ...facts, ...(against ? { base: against } : {}) });
+  };
+  const begun = (of: Begun, artifact: string) =>
+    bench.post(`${bench.toolhost.runnerUrl}/tool/begin`, of.answer.toolToken, {
+      project: 'lab',
+      agent: of.answer.input.agent.id,
+      turn: of.turn,
+      tool: 'file.apply',
+      input: { artifact },
+      step: '9.0',
+    });
+
+  test('are against a commit at which the repository was seen, and no other', async () => {
+    const dev = await seenAt(id('b'));
+    expect(await publish(dev, 'one', id('c'))).toMatchObject({
+      status: 422,
+      body: { code: 'content-mismatch', detail: expect.stringContaining(`against the commit ${id('c')}, at which`) },
+    });
+    // A runner of before says nothing.
+    for (const [text, against] of [
+      ['one', base],
+      ['two', id('b')],
+      ['three', undefined],
+    ] as const) {
+      expect(await publish(dev, text, against)).toMatchObject({
+        status: 200,
+        body: { metadata: { name: 'dev.patch', base: against ?? base } },
+      });
+    }
+  });
+
+  test('are handed with what they are against, and with what they replace', async () => {
+    const dev = await seenAt(id('b'));
+    const ids: string[] = [];
+    for (const [text, against] of [
+      ['one', base],
+      ['two', id('b')],
+    ] as const) {
+      const { body } = await publish(dev, text, against);
+      ids.push((body['metadata'] as { id: string }).id);
+    }
+    const tester = await bench.begin('lab', 'tester');
+    expect(await begun(tester, 'dev.patch')).toMatchObject({
+      status: 200,
+      body: { begun: true, artifact: { id: ids[1], base: id('b'), earlier: [{ id: ids[0], base, sizeBytes: 3 }] } },
+    });
+    // What it applies is content that it may fetch, without another tool.
+    const content = await fetch(
+      `${bench.toolhost.runnerUrl}/content/${createHash('sha256').update('one').digest('hex')}`,
+      {
+        headers: { authorization: `Bearer ${tester.answer.toolToken}` },
+      },
+    );
+    expect([content.status, await content.text()]).toEqual([200, 'one']);
+  });
+
+  test('only an agent with a clone is offered to refresh it, and told why it is not', async () => {
+    const dev = await seenAt(id('b'));
+    const tester = await bench.begin('lab', 'tester');
+    const offered = [dev, tester].map(({ answer }) => answer.input.tools.map(({ name }) => name));
+    expect(offered.map((names) => names.includes('workspace.git.refresh'))).toEqual([true, false]);
+    const refused = await bench.post(`${bench.toolhost.runnerUrl}/tool/begin`, tester.answer.toolToken, {
+      project: 'lab',
+      agent: 'tester',
+      turn: tester.turn,
+      tool: 'workspace.git.refresh',
+      input: {},
+      step: '1.0',
+    });
+    expect(refused).toMatchObject({
+      body: { code: 'tool-not-allowed', detail: expect.stringContaining('its workspace is not a clone') },
+    });
+  });
 });

@@ -94,7 +94,7 @@ describe('what this version does not enforce', () => {
     );
     expect(code).toBe('not-supported-yet');
     expect(message).toMatch(
-      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack web is not supported yet: only core, files, shell are served yet$/,
+      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack web is not supported yet: only core, files, shell, workspace are served yet$/,
     );
   });
 

@@ -98,6 +98,8 @@ describe('a look at the repository of a clone', () => {
       rewritten: true,
       packs: [{ sha256: 'd'.repeat(64), sizeBytes: 100 }],
       shallow: [id('9')],
+      // What patches may be against, the newest first, each once.
+      before: [id('c'), id('b')],
     });
     await of.complete(fifth);
     expect(due(of, await of.work('ada'))?.known).toEqual([base, id('d')]);
