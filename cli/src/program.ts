@@ -14,6 +14,7 @@ import { registerGit } from './commands/git.js';
 import { registerLabel } from './commands/label.js';
 import { registerLifecycle } from './commands/lifecycle.js';
 import { registerMail } from './commands/mail.js';
+import { registerPatch } from './commands/patch.js';
 import { registerPause } from './commands/pause.js';
 import { registerPolicy } from './commands/policy.js';
 import { registerProfiles } from './commands/profiles.js';
@@ -107,7 +108,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Profiles and teams', registerProfiles, registerTeams],
   ['Agents and turns', registerAgents, registerWhy, registerTurns],
   ['Cost', registerUsage, registerPause],
-  ['What a project leaves', registerArtifacts, registerWorkspace, registerGit, registerRecords],
+  ['What a project leaves', registerArtifacts, registerPatch, registerWorkspace, registerGit, registerRecords],
   ['Access', registerSignIn, registerTokens, registerAudit],
   ['This installation', registerDoctor, registerWorkers, registerVerify, registerCompletion],
 ];

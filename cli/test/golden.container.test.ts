@@ -243,6 +243,7 @@ const cases: Readonly<Record<string, Case>> = {
       await api.write('damaged', (tx) => tx.run('DELETE FROM message_reads WHERE rowid = 1'));
     },
   },
+  'patch-apply-refused': { args: ['patch', 'apply', 'newsroom', 'north-summary.md'], with: newsroom },
   'artifacts-archive': { args: ['artifacts', 'archive', 'newsroom'], with: newsroom, real: true },
   'artifacts-get': { args: ['artifacts', 'get', 'newsroom', 'north-summary.md'], with: newsroom, real: true },
   'artifacts-publish': {

@@ -79,6 +79,17 @@ export async function saveDirectory(
 }
 
 /**
+ * Reads content whole.
+ *
+ * @throws SuzumioError `store-corrupt`
+ */
+export async function readContent(expected: Expected, content: () => Promise<Bytes>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of checked(content, expected)) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/**
  * Passes a stream through, and throws at its end if it was not the expected content.
  *
  * @throws SuzumioError `store-corrupt`

@@ -6,7 +6,16 @@ import { GitFailed, type GitOptions, runGit } from './run-git.js';
 /** How long one command of Git may take, unless it is given more. */
 const timeoutMs = 120_000;
 
-type Options = Pick<GitOptions, 'env' | 'signal'>;
+/** Where a repository keeps its index and branches, and its objects. */
+export interface GitPlace {
+  readonly gitDir: string;
+  readonly objects: string;
+}
+
+interface Options extends Pick<GitOptions, 'env' | 'signal'> {
+  /** The repository that the files are of. @default `.git`, where that is a directory */
+  readonly repository?: GitPlace;
+}
 type CommandOptions = Pick<GitOptions, 'input' | 'outputTo' | 'codes' | 'timeoutMs'>;
 
 /**
@@ -16,9 +25,8 @@ type CommandOptions = Pick<GitOptions, 'input' | 'outputTo' | 'codes' | 'timeout
 export class WorkTree {
   private constructor(
     readonly path: string,
-    /** Whether it is a clone: whether its `.git` is a directory. */
-    readonly isClone: boolean,
     private readonly own: string,
+    private readonly repository: GitPlace | undefined,
     private readonly options: Options,
   ) {}
 
@@ -26,21 +34,26 @@ export class WorkTree {
   static async use<Result>(path: string, options: Options, use: (tree: WorkTree) => Promise<Result>): Promise<Result> {
     const own = await mkdtemp(join(tmpdir(), 'suzumio-tree-'));
     try {
-      const found = await lstat(join(path, '.git')).catch(() => undefined);
-      const isClone = found?.isDirectory() === true;
-      const tree = new WorkTree(path, isClone, own, options);
+      const repository = options.repository ?? (await cloneAt(path));
+      const tree = new WorkTree(path, own, repository, options);
       await mkdir(join(own, 'objects'));
       // Files that the index knows are not read again.
-      if (isClone) await copyFile(join(path, '.git', 'index'), join(own, 'index')).catch(() => undefined);
-      else await tree.inClone(['init', '--quiet', '--bare', '--template=', tree.#gitDir]);
+      if (repository) await copyFile(join(repository.gitDir, 'index'), join(own, 'index')).catch(() => undefined);
+      else await tree.inClone(['init', '--quiet', '--bare', '--template=', tree.#place.gitDir]);
       return await use(tree);
     } finally {
       await rm(own, { recursive: true, force: true });
     }
   }
 
-  get #gitDir(): string {
-    return this.isClone ? join(this.path, '.git') : join(this.own, 'git');
+  /** Whether the files are those of a repository. */
+  get isClone(): boolean {
+    return this.repository !== undefined;
+  }
+
+  get #place(): GitPlace {
+    const gitDir = join(this.own, 'git');
+    return this.repository ?? { gitDir, objects: join(gitDir, 'objects') };
   }
 
   /** The directory for what is made, which is gone afterwards. */
@@ -95,14 +108,14 @@ export class WorkTree {
   git(args: readonly string[], options: CommandOptions & { readonly index?: string } = {}): Promise<string> {
     const { env } = this.options;
     const { index = 'index', ...others } = options;
-    const gitDir = this.#gitDir;
+    const { gitDir, objects } = this.#place;
     return this.#run(args, others, {
       ...env,
       GIT_DIR: gitDir,
       GIT_WORK_TREE: this.path,
       GIT_INDEX_FILE: join(this.own, index),
       GIT_OBJECT_DIRECTORY: join(this.own, 'objects'),
-      GIT_ALTERNATE_OBJECT_DIRECTORIES: join(gitDir, 'objects'),
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
       GIT_OPTIONAL_LOCKS: '0',
     });
   }
@@ -118,4 +131,10 @@ export class WorkTree {
     const { signal } = this.options;
     return runGit([...plain, ...args], { timeoutMs, ...options, env, cwd: this.path, signal });
   }
+}
+
+async function cloneAt(path: string): Promise<GitPlace | undefined> {
+  const gitDir = join(path, '.git');
+  const found = await lstat(gitDir).catch(() => undefined);
+  return found?.isDirectory() === true ? { gitDir, objects: join(gitDir, 'objects') } : undefined;
 }

@@ -1,16 +1,9 @@
 import type { AppliedArtifact, EarlierPatch } from '@suzumio/protocol/artifacts';
 import { GitFailed, GitMissing } from '../../work-tree/run-git.js';
+import { applying, commitHasPatch, hasPatch } from '../../work-tree/patches.js';
 import { WorkTree } from '../../work-tree/work-tree.js';
 import { SandboxRefusal } from '../paths/refusal.js';
 import type { Sandbox } from '../sandbox.js';
-
-/** A patch as Git is given it, and what is known of it. */
-interface Patch {
-  readonly base: string | undefined;
-  readonly bytes: Buffer;
-}
-
-const applying = ['apply', '--cached', '--whitespace=nowarn'];
 
 /**
  * Applies a patch in the place of an earlier version of it, all or nothing: the newest one that is in the workspace is taken
@@ -31,9 +24,10 @@ export async function supersede(
     const files = await tree.files();
     for (const version of earlier) {
       if (version.sizeBytes > limits.fileBytes) continue;
-      const before = { base: version.base, bytes: await fetch(version.sha256, limits.fileBytes) };
-      if (!(await isIn(tree, before))) continue;
-      if (await isInBase(tree, before, base)) return undefined;
+      const before = await fetch(version.sha256, limits.fileBytes);
+      if (!(await hasPatch(tree, before))) continue;
+      const isMerged = base !== undefined && base !== version.base && (await commitHasPatch(tree, before, base));
+      if (isMerged) return undefined;
       await replace(tree, files, { version, before, bytes });
       return version.id;
     }
@@ -47,10 +41,10 @@ export async function supersede(
 async function replace(
   tree: WorkTree,
   files: string,
-  { version, before, bytes }: { version: EarlierPatch; before: Patch; bytes: Buffer },
+  { version, before, bytes }: { version: EarlierPatch; before: Buffer; bytes: Buffer },
 ): Promise<void> {
   try {
-    await tree.git([...applying, '--reverse'], { input: before.bytes });
+    await tree.git([...applying, '--reverse'], { input: before });
     await tree.git(applying, { input: bytes });
     const wanted = await tree.written();
     // As the files are: what has been applied is in the index only.
@@ -64,27 +58,4 @@ async function replace(
       { cause: error },
     );
   }
-}
-
-/** Whether files have what a patch brings. */
-function isIn(tree: WorkTree, { bytes }: Patch, index = 'index'): Promise<boolean> {
-  return tree.git([...applying, '--check', '--reverse'], { input: bytes, index }).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof GitFailed && !(error instanceof GitMissing)) return false;
-      throw error;
-    },
-  );
-}
-
-/** Whether a commit has what a patch brings. A commit that is not here is taken to be without it. */
-async function isInBase(tree: WorkTree, patch: Patch, commit: string | undefined): Promise<boolean> {
-  if (commit === undefined || commit === patch.base) return false;
-  try {
-    await tree.git(['read-tree', commit], { index: 'base' });
-  } catch (error) {
-    if (error instanceof GitFailed) return false;
-    throw error;
-  }
-  return isIn(tree, patch, 'base');
 }

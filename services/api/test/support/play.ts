@@ -157,12 +157,12 @@ export async function submit(api: TestApi, project: string, agent: string, repor
   );
 }
 
-/** Has `agent` publish a file. */
+/** Has `agent` publish a file, or with `base` a patch. */
 export async function publish(
   api: TestApi,
   project: string,
   agent: string,
-  file: { name: string; content: Buffer },
+  file: { name: string; content: Buffer; base?: string },
 ): Promise<{ id: string; sha256: string }> {
   const store = new ContentStore(api.cell.directory.projectDir(project));
   const sha256 = await store.putBytes(file.content);
@@ -175,6 +175,7 @@ export async function publish(
       path: store.pathOf(sha256),
       sha256,
       sizeBytes: file.content.length,
+      base: file.base,
     }).id;
   });
   return published;

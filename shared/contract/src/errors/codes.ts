@@ -112,6 +112,8 @@ export const errorCodes = {
   'git-diff-too-large': { status: 422, retryable: false },
   'git-diff-too-slow': { status: 422, retryable: false },
   'git-diff-failed': { status: 422, retryable: true },
+  // Of the command: a patch that does not fit the files of a person's repository.
+  'patch-refused': { status: 409, retryable: false },
   'content-missing': { status: 422, retryable: false },
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },
