@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -40,17 +40,22 @@ describe.each([
     rmSync(base, { recursive: true, force: true });
   });
 
+  const submitted = (version: number) =>
+    eventually(`version ${version} of the report is submitted`, async () => {
+      const { out } = await world.run('status', 'bug-hunt', '--json');
+      const { project } = JSON.parse(out) as { project: { status: string; reportVersion: number | null } };
+      return project.status === 'submitted' && project.reportVersion === version;
+    }).catch(async (error: unknown) => {
+      throw new Error(`${String(error)}\n${(await world.run('tool-calls', 'bug-hunt', '--json')).out}`);
+    });
+
   test('finds, mends, reviews and submits', async () => {
     const asked = players === 'models' ? { modelServer: models.baseURL } : {};
     const file = huntFile({ name: 'bug-hunt', backend, repository, ...asked });
     expect(await world.run('init', await world.write('bug-hunt.yaml', file))).toMatchObject({ code: 0 });
     await world.run('start', 'bug-hunt');
     await world.run('send', 'bug-hunt', 'maintainer', 'P1', 'A test of the library fails.');
-    await eventually('the report is submitted', async () =>
-      (await world.run('status', 'bug-hunt', '--json')).out.includes('"submitted"'),
-    ).catch(async (error: unknown) => {
-      throw new Error(`${String(error)}\n${(await world.run('tool-calls', 'bug-hunt', '--json')).out}`);
-    });
+    await submitted(1);
     const head = gitIn(repository, 'rev-parse', 'HEAD');
     const patch = join(world.directory, 'developer.patch');
     await world.run('artifacts', 'get', 'bug-hunt', 'developer.patch', '--output', patch);
@@ -65,8 +70,21 @@ describe.each([
     expect(said('developer')).toContain(`against the commit ${head}`);
     expect(said('developer')).toMatch(/exit code 1[^]*211 != 211\.5[^]*exit code 0[^]*OK/);
     expect(said('reviewer')).toMatch(/Changed tides\.py \(\+1 -1\)\.[^]*exit code 0[^]*OK/);
-    // A person takes it with Git.
-    gitIn(repository, 'apply', patch);
-    expect(gitIn(repository, 'status', '--porcelain')).toBe('M tides.py');
+  });
+
+  test('goes on from what the person has taken, to a second patch', async () => {
+    const take = () => world.run('patch', 'apply', 'bug-hunt', 'developer.patch', '--repository', repository);
+    expect(await take()).toMatchObject({ code: 0, out: expect.stringContaining('1 file changed') });
+    writeFileSync(join(repository, 'CHANGES'), 'The mean is no longer rounded down.\n');
+    gitIn(repository, 'add', '--all');
+    gitIn(repository, 'commit', '--quiet', '--message', 'Mend the mean');
+    const head = gitIn(repository, 'rev-parse', 'HEAD');
+    const asked = await world.run('request-changes', 'bug-hunt', 'maintainer', 'An empty list has no mean: say so.');
+    expect(asked).toMatchObject({ code: 0 });
+    await submitted(2);
+    expect(await take()).toMatchObject({ code: 0, out: expect.stringContaining(`against ${head}: 1 file changed`) });
+    expect(readFileSync(join(repository, 'tides.py'), 'utf8')).toContain("raise ValueError('there are no levels')");
+    expect(gitIn(repository, 'diff', '--stat')).toMatch(/tides\.py \| 2 \+\+/);
+    execFileSync('python3', ['-m', 'unittest'], { cwd: repository, stdio: 'pipe' });
   });
 });

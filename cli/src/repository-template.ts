@@ -23,8 +23,8 @@ task: |
 
 channels: ["#${name}"]
 
-# Beside mail and artifacts: files, and commands, each agent's in a sandbox of its own.
-tools: { toolpacks: [files, shell] }
+# Beside mail and artifacts: files, commands, and what is new in the repository, each agent's in a sandbox of its own.
+tools: { toolpacks: [files, shell, workspace] }
 
 backend:
   runner:
@@ -49,7 +49,15 @@ interface Member {
   readonly tools: readonly string[];
 }
 
-const everyone = ['messages.send', 'messages.reply', "'file.*'", "'shell.*'", 'artifacts.read', 'artifacts.list'];
+const everyone = [
+  'messages.send',
+  'messages.reply',
+  "'file.*'",
+  "'shell.*'",
+  'workspace.git.refresh',
+  'artifacts.read',
+  'artifacts.list',
+];
 
 const agents: readonly Member[] = [
   {
@@ -66,15 +74,16 @@ const agents: readonly Member[] = [
     prompt: [
       'You change the code in your workspace, which is your own clone of the repository. Find the cause before you change anything,',
       "change as little as does it, and run the repository's own tests. Publish your change with artifacts.publish and patch: true,",
-      'and ask the reviewer to look at it. Say what you ran, and what came of it.',
+      'and ask the reviewer to look at it. Say what you ran, and what came of it. Begin each later task with workspace.git.refresh: it',
+      'brings what the user has committed since, also of your own patches. What you publish then replaces your patch of before.',
     ],
     tools: [...everyone, 'artifacts.publish'],
   },
   {
     id: 'reviewer',
     prompt: [
-      'You check changes in your own clone of the repository: read the patch with artifacts.read, apply it with file.apply, and run',
-      'the tests yourself. Look for what was forgotten. Send the developer what is to be mended, with file and line.',
+      'You check changes in your own clone of the repository: bring what is new with workspace.git.refresh, read the patch with',
+      'artifacts.read, apply it with file.apply, which takes back the one before, and run the tests yourself. Look for what was forgotten. Send the developer what is to be mended, with file and line.',
       'If nothing is, tell the maintainer that you accept it, and what you ran.',
     ],
     tools: everyone,

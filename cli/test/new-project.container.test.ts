@@ -115,10 +115,16 @@ describe('the file that init writes for a repository', () => {
         await world.run('send', 'tides', 'maintainer', 'P1', 'Print four.');
         await printed(up, 'submitted the report');
         expect((await world.run('report', 'tides')).out).toContain('Applied: print(4)');
-        const patch = join(world.directory, 'developer.patch');
-        await world.run('artifacts', 'get', 'tides', 'developer.patch', '--output', patch);
-        git('apply', patch);
+        const take = () =>
+          world.run('patch', 'apply', 'tides', 'developer.patch', '--repository', join(world.directory, 'tides'));
+        expect((await take()).code).toBe(0);
         expect(String(git('diff', '--stat'))).toContain('tides.py | 2 +-');
+        git('-c', 'user.name=Vera', '-c', 'user.email=vera@example.org', 'commit', '--quiet', '--all', '-m', 'Four');
+        await world.run('request-changes', 'tides', 'maintainer', 'Print five.');
+        await printed(up, 'submitted the report', 2);
+        expect((await world.run('report', 'tides')).out).toContain('Applied: print(5)');
+        expect((await take()).code).toBe(0);
+        expect(String(git('diff'))).toContain('-print(4)\n+print(5)');
       } finally {
         up.interrupt();
         await up.ended;
@@ -149,16 +155,19 @@ function playPatch({ body }: ModelRequest): Behaviour {
   const call = (name: string, input: object) => ({ calls: [{ name, arguments: input }] });
   const send = (recipient: string, text: string) => call('messages_send', { recipient, body: text });
   const last = String(body.messages.at(-1)?.content);
+  const number = mail.includes('five') ? 5 : 4;
   const plays: Record<string, (Behaviour | undefined)[]> = {
     maintainer: mail.includes('from reviewer')
       ? [call('completion_submit', { report: mail })]
-      : [send('developer', 'Print four.')],
+      : [send('developer', number === 5 ? 'Print five.' : 'Print four.')],
     developer: [
-      call('file_write', { path: 'tides.py', content: 'print(4)\n' }),
+      call('workspace_git_refresh', {}),
+      call('file_write', { path: 'tides.py', content: `print(${number})\n` }),
       call('artifacts_publish', { patch: true }),
       send('reviewer', 'See developer.patch.'),
     ],
     reviewer: [
+      call('workspace_git_refresh', {}),
       call('file_apply', { artifact: 'developer.patch' }),
       call('shell_exec', { command: 'cat tides.py' }),
       send('maintainer', `Applied: ${last.split('\n').at(-1) ?? ''}`),

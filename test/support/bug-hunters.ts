@@ -47,7 +47,7 @@ export function huntFile({ name, backend, repository, modelServer, maxAttempts }
 export function playBugHunt(request: ModelRequest): Reply {
   const agent = agentOf(request);
   const results = resultsOf(request);
-  if (agent === 'developer') return develop(results);
+  if (agent === 'developer') return mailOf(request).includes('empty') ? developAgain(results) : develop(results);
   if (agent === 'reviewer') return review(results, mailOf(request));
   return maintain(results, mailOf(request));
 }
@@ -78,6 +78,7 @@ function resultsOf({ body: { messages } }: ModelRequest): string[][] {
 }
 
 const call = (name: string, input: object) => ({ name, arguments: input });
+const refresh = call('workspace_git_refresh', {});
 const tests = call('shell_exec', { command: 'python3 -m unittest' });
 const passed = (result = '') => result.includes('exit code 0') && result.includes('OK');
 
@@ -125,14 +126,36 @@ function develop(results: string[][]): Reply {
   return { text: 'Mended, and with the reviewer.' };
 }
 
+/** In the second round, once the person has taken the first patch. */
+function developAgain(results: string[][]): Reply {
+  const [, , tested = '', published] = results.map((result) => result.join('\n'));
+  if (results.length === 0) return { calls: [refresh] };
+  if (results.length === 1) {
+    const [search, first] = ['    return sum(levels) / len(levels)', '    if not levels:'];
+    const replace = `${first}\n        raise ValueError('there are no levels')\n${search}`;
+    return { calls: [call('file_patch', { path: 'tides.py', search, replace })] };
+  }
+  if (results.length === 2) return { calls: [tests] };
+  if (results.length === 3) {
+    return passed(tested)
+      ? { calls: [call('artifacts_publish', { patch: true, description: 'An empty list has no mean.' })] }
+      : { text: `They fail: ${tested}` };
+  }
+  if (results.length === 4) {
+    return { calls: [call('messages_send', { recipient: 'reviewer', body: `Please check ${published}.\n${tested}` })] };
+  }
+  return { text: 'Done, and with the reviewer.' };
+}
+
 function review(results: string[][], mail: string): Reply {
-  const [applied = '', tested = ''] = results.map((result) => result.join('\n'));
-  if (results.length === 0) {
+  const [, applied = '', tested = ''] = results.map((result) => result.join('\n'));
+  if (results.length === 0) return { calls: [refresh] };
+  if (results.length === 1) {
     const [artifact = ''] = /\S+\.patch/.exec(mail) ?? [];
     return { calls: [call('file_apply', { artifact })] };
   }
-  if (results.length === 1) return { calls: [tests] };
-  if (results.length === 2) {
+  if (results.length === 2) return { calls: [tests] };
+  if (results.length === 3) {
     const verdict = passed(tested) ? 'It may be taken' : 'It may not be taken';
     return { calls: [call('messages_send', { recipient: 'maintainer', body: `${applied} ${verdict}:\n${tested}` })] };
   }
@@ -141,13 +164,13 @@ function review(results: string[][], mail: string): Reply {
 
 function maintain(results: string[][], mail: string): Reply {
   if (!mail.includes('It may be taken')) {
-    const body = 'A test of the library fails. Please mend it.';
+    const body = mail.includes('empty') ? 'An empty list has no mean: say so.' : 'A test of the library fails.';
     return results.length === 0
       ? { calls: [call('messages_send', { recipient: 'developer', body })] }
       : { text: 'The developer is at it.' };
   }
   if (results.length === 0) return { calls: [call('artifacts_read', { name: 'developer.patch' })] };
   const [patch = ''] = results[0] ?? [];
-  const report = `# The mean was rounded down\n\nThe reviewer has run the tests with this patch:\n\n${patch}`;
+  const report = `# The mean\n\nThe reviewer has run the tests with this patch:\n\n${patch}`;
   return results.length === 1 ? { calls: [call('completion_submit', { report })] } : { text: 'Submitted.' };
 }

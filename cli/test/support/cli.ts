@@ -99,9 +99,13 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
   };
 }
 
-/** Waits until a command has printed something. */
-export const printed = (command: { readonly out: string; readonly err: string }, text: string): Promise<void> =>
-  eventually(`it prints ${JSON.stringify(text)}`, () => command.out.includes(text), {
+/** Waits until a command has printed something, so many times. */
+export const printed = (
+  command: { readonly out: string; readonly err: string },
+  text: string,
+  times = 1,
+): Promise<void> =>
+  eventually(`it prints ${JSON.stringify(text)}`, () => command.out.split(text).length > times, {
     show: () => `${command.out}${command.err}`,
   });
 
