@@ -2,8 +2,8 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';
+import { endedTurn } from './support/ended-turn.js';
 import { mountable } from './support/mountable.js';
-import { eventually } from './support/poll.js';
 import { type Stack, startStack } from './support/stack.js';
 
 let base: string;
@@ -53,19 +53,7 @@ async function turn(project: string, number: number): Promise<string> {
 }
 
 /** What a turn said in the end. */
-async function ended(project: string, number: number): Promise<string> {
-  let shownTurn: { status: string; output?: { text: string }; failure?: unknown } | undefined;
-  await eventually(
-    `turn ${number} of ${project} ends`,
-    async () => {
-      shownTurn = (await stack.api('GET', `/projects/${project}/turns/dev:${number}`)).body as typeof shownTurn;
-      return ['completed', 'failed'].includes(shownTurn?.status ?? '');
-    },
-    { show: () => stack.logs().slice(-3_000) },
-  );
-  if (shownTurn?.status !== 'completed') throw new Error(JSON.stringify(shownTurn));
-  return JSON.stringify(shownTurn);
-}
+const ended = async (project: string, number: number) => (await endedTurn(stack, project, `dev:${number}`)).json;
 
 const shown = async (project: string) =>
   (await stack.api('GET', `/projects/${project}/agents/dev/workspace/repository`)).body;

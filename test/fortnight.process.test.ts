@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';
+import { endedTurn } from './support/ended-turn.js';
 import { mountable } from './support/mountable.js';
-import { eventually } from './support/poll.js';
 import { type Stack, startStack } from './support/stack.js';
 
 let base: string;
@@ -100,17 +100,7 @@ async function create(): Promise<void> {
 /** Has a turn of an agent run, and returns what it said. */
 async function turn(agent: string, number: number): Promise<string> {
   await stack.api('POST', '/projects/fortnight/messages', { recipient: agent, priority: 'P1', body: 'Go on.' });
-  let shown: { status: string; text: string | null } | undefined;
-  await eventually(
-    `turn ${number} of ${agent} ends`,
-    async () => {
-      shown = (await stack.api('GET', `/projects/fortnight/turns/${agent}:${number}`)).body as typeof shown;
-      return ['completed', 'failed'].includes(shown?.status ?? '');
-    },
-    { show: () => stack.logs().slice(-3_000) },
-  );
-  if (shown?.status !== 'completed') throw new Error(JSON.stringify(shown));
-  return shown.text ?? '';
+  return (await endedTurn(stack, 'fortnight', `${agent}:${number}`)).text;
 }
 
 /** The newest patch, and the commit that it is against. */

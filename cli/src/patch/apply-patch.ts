@@ -1,17 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { applying, commitHasPatch, hasPatch } from '@suzumio/runner/work-tree/patches';
+import { applying, type Patch, versionIn } from '@suzumio/runner/work-tree/patches';
 import { GitFailed, GitMissing, runGit } from '@suzumio/runner/work-tree/run-git';
 import { threeWay } from '@suzumio/runner/work-tree/three-way';
 import { type GitPlace, WorkTree } from '@suzumio/runner/work-tree/work-tree';
-
-/** A published patch, and the commit that it is against. */
-export interface Patch {
-  readonly id: string;
-  readonly base: string;
-  readonly bytes: Buffer;
-}
 
 /** What became of a person's files. */
 export interface Applied {
@@ -49,14 +42,14 @@ export async function applyPatch(
     const { top, place } = await repositoryAt(directory, env);
     return await WorkTree.use(top, { env, repository: place }, async (tree) => {
       const files = await tree.files();
-      const before = await versionIn(tree, patch, earlier());
+      const before = await versionIn(tree, patch.base, earlier());
       const merged = await mergedWith(tree, { files, patch, before });
       if (merged.conflicts.length > 0 && !leave) throw refusedFor(patch, merged.conflicts);
-      const changed = await tree.git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', files, merged.tree]);
+      const changed = await tree.differing(files, merged.tree);
       await tree.move(files, merged.tree);
       return {
         repository: top,
-        files: changed.split('\0').filter((name) => name !== ''),
+        files: changed,
         conflicts: merged.conflicts,
         supersedes: before?.id ?? null,
       };
@@ -73,12 +66,11 @@ async function mergedWith(
   tree: WorkTree,
   { files, patch, before }: { files: string; patch: Patch; before: Patch | undefined },
 ) {
-  const git: WorkTree['git'] = (args, options) => tree.git(args, options);
   const theirs = await treeOf(tree, patch);
   // Without the commit, the lines around each change have to be as they were.
   if (theirs === undefined) return { tree: await appliedTo(tree, { files, patch, before }), conflicts: [] };
   const base = (before && (await treeOf(tree, before))) ?? (await idOf(tree, `${patch.base}^{tree}`));
-  return threeWay(git, { base, ours: files, theirs });
+  return threeWay(tree.git, { base, ours: files, theirs });
 }
 
 async function appliedTo(
@@ -108,15 +100,6 @@ async function treeOf(tree: WorkTree, { base, bytes }: Patch): Promise<string | 
   await tree.git(['read-tree', base], { index: 'patched' });
   await tree.git(applying, { input: bytes, index: 'patched' });
   return (await tree.git(['write-tree'], { index: 'patched' })).trim();
-}
-
-/** The newest earlier version that the files have, unless the new one's commit has it, too. */
-async function versionIn(tree: WorkTree, { base }: Patch, earlier: AsyncIterable<Patch>): Promise<Patch | undefined> {
-  for await (const version of earlier) {
-    if (!(await hasPatch(tree, version.bytes))) continue;
-    return base !== version.base && (await commitHasPatch(tree, version.bytes, base)) ? undefined : version;
-  }
-  return undefined;
 }
 
 async function repositoryAt(directory: string, env: NodeJS.ProcessEnv): Promise<{ top: string; place: GitPlace }> {

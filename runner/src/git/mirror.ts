@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
-import { GitFailed, runGit } from '../work-tree/run-git.js';
+import { GitFailed, runGit, takePack } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 
 /** The push up to which the mirror has all packs. */
@@ -47,9 +47,7 @@ export class Mirror {
     const file = this.#temporary('pack');
     try {
       await this.door.receive(sha256, file);
-      // One thread, and large objects as streams: a pack of another agent takes little memory.
-      const frugal = ['-c', 'pack.threads=1', '-c', 'core.bigFileThreshold=16m'];
-      await this.#git([...frugal, 'index-pack', '--strict', '--stdin'], { input: { file } });
+      await this.#git(takePack, { input: { file } });
     } catch (error) {
       if (!(error instanceof GitFailed)) throw error;
       this.log(`what push ${String(push)} has brought is left out, for Git does not take it: ${error.message}`);

@@ -3,7 +3,7 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { upstreamBranch } from '@suzumio/protocol/repository';
 import { TurnFailure } from '../turn-failure.js';
-import { GitFailed, runGit } from '../work-tree/run-git.js';
+import { GitFailed, runGit, takePack } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 import type { UpstreamOfTurn } from './shared-turn.js';
 
@@ -72,9 +72,7 @@ export class UpstreamMirror {
     for (const { sha256 } of packs) {
       const file = join(path, 'suzumio-pack');
       await this.door.receive(sha256, file);
-      // One thread, and large objects as streams: a pack takes little memory.
-      const frugal = ['-c', 'pack.threads=1', '-c', 'core.bigFileThreshold=16m'];
-      await git([...frugal, 'index-pack', '--strict', '--stdin'], { file }).catch(refused);
+      await git(takePack, { file }).catch(refused);
       await rm(file);
     }
     await git(['update-ref', `refs/heads/${upstreamBranch}`, commit]).catch(refused);

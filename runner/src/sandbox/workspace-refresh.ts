@@ -13,7 +13,7 @@ import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { firstInHead } from '../work-tree/first-in-head.js';
 import { GitFailed, GitMissing } from '../work-tree/run-git.js';
 import { type Merged, threeWay } from '../work-tree/three-way.js';
-import { WorkTree } from '../work-tree/work-tree.js';
+import { type Git, WorkTree } from '../work-tree/work-tree.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { counted } from './text/legible.js';
@@ -93,9 +93,8 @@ async function mergeOf(
   if (head === from) return tip;
   const ids = await Promise.all([from, head, tip].map((commit) => idOf(tree, `${commit}^{tree}`)));
   const [base = '', ours = '', theirs = ''] = ids;
-  const git: WorkTree['git'] = (args, options) => tree.inClone(args, options);
-  const merged = await threeWay(git, { base, ours, theirs });
-  await requireAgreement('what you have committed', merged, git);
+  const merged = await threeWay(tree.inClone, { base, ours, theirs });
+  await requireAgreement('what you have committed', merged, tree.inClone);
   const message = `Merge commit '${tip}' of ${upstreamRemote}\n`;
   const parents = ['-p', head, '-p', tip];
   return (await tree.inClone(['commit-tree', merged.tree, ...parents], { input: message })).trim();
@@ -110,13 +109,11 @@ async function bring(tree: WorkTree, { head, to }: { head: string; to: string })
   try {
     await copyFile(join(gitDir, 'index'), before);
     const staged = (await tree.inClone(['write-tree'])).trim();
-    const inClone: WorkTree['git'] = (args, options) => tree.inClone(args, options);
-    const newIndex = await threeWay(inClone, { base, ours: staged, theirs });
-    await requireAgreement('what you have staged', newIndex, inClone);
+    const newIndex = await threeWay(tree.inClone, { base, ours: staged, theirs });
+    await requireAgreement('what you have staged', newIndex, tree.inClone);
     const files = await tree.files();
-    const apart: WorkTree['git'] = (args, options) => tree.git(args, options);
-    const newFiles = await threeWay(apart, { base, ours: files, theirs });
-    await requireAgreement('what you have changed', newFiles, apart);
+    const newFiles = await threeWay(tree.git, { base, ours: files, theirs });
+    await requireAgreement('what you have changed', newFiles, tree.git);
     await tree.inClone(['read-tree', newIndex.tree], { index });
     await tree.move(files, newFiles.tree);
     try {
@@ -128,8 +125,7 @@ async function bring(tree: WorkTree, { head, to }: { head: string; to: string })
       await copyFile(before, join(gitDir, 'index'));
       throw error;
     }
-    const names = await tree.git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', files, newFiles.tree]);
-    return names.split('\0').filter((name) => name !== '');
+    return await tree.differing(files, newFiles.tree);
   } finally {
     await rm(index, { force: true });
   }
@@ -153,7 +149,7 @@ async function requireRest(tree: WorkTree): Promise<void> {
 }
 
 /** @throws SandboxRefusal `merge-conflict`, which shows both sides */
-async function requireAgreement(what: string, { tree, conflicts }: Merged, git: WorkTree['git']): Promise<void> {
+async function requireAgreement(what: string, { tree, conflicts }: Merged, git: Git): Promise<void> {
   if (conflicts.length === 0) return;
   let shown = '';
   for (const path of conflicts) {

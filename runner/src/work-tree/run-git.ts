@@ -19,6 +19,12 @@ export interface GitOptions {
 /** How much of what Git says is told. */
 const maxSaidChars = 2_000;
 
+/** Takes a pack from the input, with little memory: one thread, and large objects as streams. */
+export const takePack = [
+  ...['-c', 'pack.threads=1', '-c', 'core.bigFileThreshold=16m'],
+  ...['index-pack', '--strict', '--stdin'],
+];
+
 /** Git has failed; its message is the end of what Git said. */
 export class GitFailed extends Error {}
 

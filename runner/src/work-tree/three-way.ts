@@ -1,4 +1,4 @@
-import type { WorkTree } from './work-tree.js';
+import type { Git } from './work-tree.js';
 
 /** What a merge comes to: a tree, and the paths at which both sides have changed the same. */
 export interface Merged {
@@ -11,7 +11,7 @@ const nobody = ['-c', 'user.name=Suzumio', '-c', 'user.email=suzumio@invalid', '
 
 /** Merges two trees by the one that both come from: what either has changed since. History does not count. */
 export async function threeWay(
-  git: WorkTree['git'],
+  git: Git,
   { base, ours, theirs }: { base: string; ours: string; theirs: string },
 ): Promise<Merged> {
   if (base === ours) return { tree: theirs, conflicts: [] };

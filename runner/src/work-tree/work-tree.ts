@@ -6,6 +6,9 @@ import { GitFailed, type GitOptions, runGit } from './run-git.js';
 /** How long one command of Git may take, unless it is given more. */
 const timeoutMs = 120_000;
 
+/** Runs Git, and returns what it prints. */
+export type Git = (args: readonly string[], options?: CommandOptions & { readonly index?: string }) => Promise<string>;
+
 /** Where a repository keeps its index and branches, and its objects. */
 export interface GitPlace {
   readonly gitDir: string;
@@ -90,22 +93,23 @@ export class WorkTree {
     }
   }
 
+  /** The paths at which two trees differ. */
+  async differing(from: string, to: string, ...options: readonly string[]): Promise<string[]> {
+    const names = await this.git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', ...options, from, to]);
+    return names.split('\0').filter((name) => name !== '');
+  }
+
   /** Git takes files that `.gitignore` names to be worth nothing, and writes over them. */
   async #requireRoom(from: string, to: string): Promise<void> {
-    const added = await this.git(['diff-tree', '-r', '-z', '--name-only', '--no-renames', '--diff-filter=A', from, to]);
-    for (const path of added.split('\0').filter((name) => name !== '')) {
+    for (const path of await this.differing(from, to, '--diff-filter=A')) {
       const there = await lstat(join(this.path, path)).catch(() => undefined);
       if (!there || there.isDirectory()) continue;
       throw new GitFailed(`the file ${JSON.stringify(path)}, which .gitignore names, is where a new one would be`);
     }
   }
 
-  /**
-   * Runs Git on these files and on objects of its own.
-   *
-   * @param options.index another index of its own, by name
-   */
-  git(args: readonly string[], options: CommandOptions & { readonly index?: string } = {}): Promise<string> {
+  /** Runs Git on these files and on objects of its own. `index` names another index of its own. */
+  readonly git: Git = (args, options = {}) => {
     const { env } = this.options;
     const { index = 'index', ...others } = options;
     const { gitDir, objects } = this.#place;
@@ -118,13 +122,13 @@ export class WorkTree {
       GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
       GIT_OPTIONAL_LOCKS: '0',
     });
-  }
+  };
 
   /** Runs Git as a program in the workspace does: what it writes stays. */
-  inClone(args: readonly string[], options: CommandOptions & { readonly index?: string } = {}): Promise<string> {
+  readonly inClone: Git = (args, options = {}) => {
     const { index, ...others } = options;
     return this.#run(args, others, { ...this.options.env, ...(index === undefined ? {} : { GIT_INDEX_FILE: index }) });
-  }
+  };
 
   #run(args: readonly string[], options: CommandOptions, env: NodeJS.ProcessEnv): Promise<string> {
     const plain = ['-c', 'core.fsmonitor=false', '-c', 'core.quotePath=true'];

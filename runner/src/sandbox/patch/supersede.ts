@@ -1,6 +1,6 @@
-import type { AppliedArtifact, EarlierPatch } from '@suzumio/protocol/artifacts';
+import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { GitFailed, GitMissing } from '../../work-tree/run-git.js';
-import { applying, commitHasPatch, hasPatch } from '../../work-tree/patches.js';
+import { applying, type Patch, versionIn } from '../../work-tree/patches.js';
 import { WorkTree } from '../../work-tree/work-tree.js';
 import { SandboxRefusal } from '../paths/refusal.js';
 import type { Sandbox } from '../sandbox.js';
@@ -20,18 +20,16 @@ export async function supersede(
 ): Promise<string | undefined> {
   const { earlier = [], base } = artifact;
   if (earlier.length === 0) return undefined;
+  async function* fetched(): AsyncGenerator<Patch> {
+    for (const { id, base: against, sha256, sizeBytes } of earlier) {
+      if (sizeBytes <= limits.fileBytes) yield { id, base: against, bytes: await fetch(sha256, limits.fileBytes) };
+    }
+  }
   return WorkTree.use(roots.workspacePath, { env, signal }, async (tree) => {
     const files = await tree.files();
-    for (const version of earlier) {
-      if (version.sizeBytes > limits.fileBytes) continue;
-      const before = await fetch(version.sha256, limits.fileBytes);
-      if (!(await hasPatch(tree, before))) continue;
-      const isMerged = base !== undefined && base !== version.base && (await commitHasPatch(tree, before, base));
-      if (isMerged) return undefined;
-      await replace(tree, files, { version, before, bytes });
-      return version.id;
-    }
-    return undefined;
+    const version = await versionIn(tree, base, fetched());
+    if (version) await replace(tree, files, { version, bytes });
+    return version?.id;
   }).catch((error: unknown) => {
     if (error instanceof GitMissing) return undefined;
     throw error;
@@ -41,10 +39,10 @@ export async function supersede(
 async function replace(
   tree: WorkTree,
   files: string,
-  { version, before, bytes }: { version: EarlierPatch; before: Buffer; bytes: Buffer },
+  { version, bytes }: { version: Patch; bytes: Buffer },
 ): Promise<void> {
   try {
-    await tree.git([...applying, '--reverse'], { input: before });
+    await tree.git([...applying, '--reverse'], { input: version.bytes });
     await tree.git(applying, { input: bytes });
     const wanted = await tree.written();
     // As the files are: what has been applied is in the index only.
