@@ -92,7 +92,7 @@ describe('patch apply', () => {
     const refused = await apply('ada.patch');
     expect(refused).toMatchObject({ code: 3, out: '' });
     expect(refused.err).toBe(
-      `Nothing was changed: ${id} and your files have changed the same lines of "a.txt". With --conflicts both sides are written into those files.\n`,
+      `Nothing was changed: ${id} and your files have changed the same lines of a.txt. With --conflicts both sides are written into those files.\n`,
     );
     expect([read('a.txt'), existsSync(join(own.path, 'c.txt'))]).toEqual([changed({ 3: 'mine' }), false]);
     const { code, out } = await apply('ada.patch', '--conflicts');
@@ -106,6 +106,19 @@ describe('patch apply', () => {
     const { code, err } = await apply('ada.patch');
     expect([code, err]).toEqual([3, expect.stringContaining('the file "built/out", which .gitignore names, is where')]);
     expect([read('a.txt'), read('built/out')]).toEqual([lines, 'mine\n']);
+  });
+
+  test('prints no control characters of names that agents have given', async () => {
+    const name = 'red\u001b[31m\u009b\u202e.txt';
+    await team({ [name]: 'theirs\n' });
+    const applied = await apply('ada.patch');
+    expect([applied.code, existsSync(join(own.path, name))]).toEqual([0, true]);
+    own.write({ [name]: 'mine\n' });
+    await team({ [name]: 'theirs, again\n' });
+    const refused = await apply('ada.patch');
+    expect(refused.code).toBe(3);
+    // oxlint-disable-next-line no-control-regex -- these are what is not to be there
+    expect(`${applied.out}${refused.err}`).not.toMatch(/[\u001b\u009b\u202e]/);
   });
 
   test('takes a linked work tree for what it is', async () => {

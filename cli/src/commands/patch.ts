@@ -2,7 +2,9 @@ import { Option } from 'commander';
 import type { Client } from '@suzumio/contract/client/client';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { maxEarlierPatches } from '@suzumio/protocol/artifacts';
+import { quotedPath } from '@suzumio/protocol/quoted-path';
 import { readContent } from '../files/save-content.js';
 import { artifactCalled } from '../reach/api-client.js';
 import { findReads } from '../reach/reach.js';
@@ -55,7 +57,9 @@ async function apply(
       ? `Your files have all of ${artifact.name} (${id}) already.`
       : `Applied ${artifact.name} (${id}) of ${creator}, against ${base}: ${count(files.length, 'file')} changed, and nothing committed.`,
     ...(supersedes === null ? [] : [`It is in the place of its earlier version ${supersedes}, which was there.`]),
-    ...files.slice(0, maxShown).map((path) => `  ${applied.conflicts.includes(path) ? 'both sides: ' : ''}${path}`),
+    ...files
+      .slice(0, maxShown)
+      .map((path) => `  ${applied.conflicts.includes(path) ? 'both sides: ' : ''}${oneLine(quotedPath(path))}`),
     ...(files.length > maxShown ? [`  and ${files.length - maxShown} more`] : []),
   ];
   tell(session, { artifact: id, name: artifact.name, base, ...applied }, lines);

@@ -1,6 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { oneLine } from '@suzumio/core/prompt/body';
+import { quotedPath } from '@suzumio/protocol/quoted-path';
 import { applying, type Patch, versionIn } from '@suzumio/runner/work-tree/patches';
 import { GitFailed, GitMissing, runGit } from '@suzumio/runner/work-tree/run-git';
 import { threeWay } from '@suzumio/runner/work-tree/three-way';
@@ -57,7 +59,12 @@ export async function applyPatch(
   } catch (error) {
     if (error instanceof GitMissing) throw new SuzumioError('invalid-request', 'There is no git on this machine.');
     if (!(error instanceof GitFailed)) throw error;
-    throw new SuzumioError('patch-refused', `Nothing was changed. git says: ${error.message}`, {}, { cause: error });
+    throw new SuzumioError(
+      'patch-refused',
+      `Nothing was changed. git says: ${oneLine(error.message)}`,
+      {},
+      { cause: error },
+    );
   }
 }
 
@@ -85,7 +92,7 @@ async function appliedTo(
     if (!(error instanceof GitFailed)) throw error;
     throw new SuzumioError(
       'patch-refused',
-      `Nothing was changed: ${patch.id} does not apply to your files, and the commit ${patch.base}, which it is against, is not in your repository: fetch it, and apply it then. git says: ${error.message}`,
+      `Nothing was changed: ${patch.id} does not apply to your files, and the commit ${patch.base}, which it is against, is not in your repository: fetch it, and apply it then. git says: ${oneLine(error.message)}`,
       {},
       { cause: error },
     );
@@ -119,7 +126,7 @@ async function repositoryAt(directory: string, env: NodeJS.ProcessEnv): Promise<
 }
 
 function refusedFor({ id }: Patch, conflicts: readonly string[]): SuzumioError {
-  const shown = conflicts.slice(0, 20).map((path) => JSON.stringify(path));
+  const shown = conflicts.slice(0, 20).map((path) => oneLine(quotedPath(path)));
   const more = conflicts.length > 20 ? ` and ${conflicts.length - 20} more` : '';
   return new SuzumioError(
     'patch-refused',
