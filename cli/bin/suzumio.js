@@ -2,6 +2,7 @@
 // Says which Node.js it needs before it loads what an older one crashes on: the native SQLite module ends the process.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const required = 22;
@@ -31,6 +32,7 @@ async function standInFor(node) {
   }
   process.exitCode = await new Promise((resolve, reject) => {
     child.on('error', reject);
-    child.on('exit', (code) => resolve(code ?? 1));
+    // As a shell says it of one that a signal has ended.
+    child.on('exit', (code, signal) => resolve(code ?? 128 + constants.signals[signal]));
   });
 }

@@ -54,7 +54,7 @@ describe('patch apply', () => {
     const { code, out, err } = await apply('ada.patch');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toBe(
-      `Applied ada.patch (${id}) of ada, against ${base}: 2 files changed, and nothing committed.\n  a.txt\n  new/c.txt\n`,
+      `Applied ada.patch (${id}) of ada, against ${base}: 2 files changed, and nothing committed.\n  a.txt\n  new/c.txt\nLook at it with git diff, and commit it.\n`,
     );
     expect([read('a.txt'), read('new/c.txt')]).toEqual([changed({ 3: 'three', 14: 'fourteen' }), 'c\n']);
     expect([own.git('rev-parse', 'HEAD'), status().split('\n')]).toEqual([
@@ -92,12 +92,19 @@ describe('patch apply', () => {
     const refused = await apply('ada.patch');
     expect(refused).toMatchObject({ code: 3, out: '' });
     expect(refused.err).toBe(
-      `Nothing was changed: ${id} and your files have changed the same lines of a.txt. With --conflicts both sides are written into those files.\n`,
+      `Nothing was changed: ada.patch (${id}) and your files have changed the same lines of a.txt. With --conflicts both sides are written into those files.\n`,
     );
     expect([read('a.txt'), existsSync(join(own.path, 'c.txt'))]).toEqual([changed({ 3: 'mine' }), false]);
     const { code, out } = await apply('ada.patch', '--conflicts');
-    expect([code, out]).toEqual([0, expect.stringContaining('  both sides: a.txt\n  c.txt\n')]);
-    expect(read('a.txt')).toMatch(/<{7} .*\nmine\n={7}\ntheirs\n>{7} /);
+    expect([code, out]).toEqual([
+      0,
+      expect.stringMatching(/ {2}both sides: a\.txt\n {2}c\.txt\nResolve what stands between/),
+    ]);
+    const both = read('a.txt');
+    expect(both).toMatch(/<{7} .*\nmine\n={7}\ntheirs\n>{7} /);
+    const again = await apply('ada.patch', '--conflicts');
+    expect([again.code, again.err]).toEqual([3, expect.stringContaining('both sides stand in a.txt already')]);
+    expect(read('a.txt')).toBe(both);
   });
 
   test('writes over no file that .gitignore names', async () => {
@@ -140,7 +147,7 @@ describe('patch apply', () => {
     const { code, err } = await apply('ada.patch');
     expect([code, err]).toEqual([
       3,
-      expect.stringContaining(`the commit ${base}, which it is against, is not in your`),
+      expect.stringContaining(`the commit ${base}, which it is against, is not there. Is it the`),
     ]);
     own.write({ 'a.txt': changed({ 20: 'twenty' }) });
     expect((await apply(id)).code).toBe(0);
@@ -161,7 +168,11 @@ describe('patch apply', () => {
     rmSync(join(own.path, '.git'), { recursive: true });
     expect(await apply('ada.patch')).toMatchObject({
       code: 3,
-      err: `${own.path} is not in a Git repository with files: name one with --repository.\n`,
+      err: `${own.path} is in no work tree of a Git repository: go into one, or name it with --repository.\n`,
+    });
+    expect(await apply('ada.patch', '--repository', join(own.path, 'nowhere'))).toMatchObject({
+      code: 3,
+      err: `There is no directory ${join(own.path, 'nowhere')}.\n`,
     });
   });
 });

@@ -48,19 +48,25 @@ async function apply(
   const earlier = async function* () {
     for (const version of await versionsBefore(api, project, artifact)) yield await patchOf(api, project, version);
   };
-  const options = { directory: repository, env: { ...session.context.env }, conflicts };
+  const called = `${artifact.name} (${artifact.id})`;
+  const options = { directory: repository, env: { ...session.context.env }, called, conflicts };
   const applied = await applyPatch(patch, earlier, options);
   const { id, base, creator } = artifact;
   const { files, supersedes } = applied;
   const lines = [
     files.length === 0
-      ? `Your files have all of ${artifact.name} (${id}) already.`
-      : `Applied ${artifact.name} (${id}) of ${creator}, against ${base}: ${count(files.length, 'file')} changed, and nothing committed.`,
+      ? `Your files have all of ${called} already.`
+      : `Applied ${called} of ${creator}, against ${base}: ${count(files.length, 'file')} changed, and nothing committed.`,
     ...(supersedes === null ? [] : [`It is in the place of its earlier version ${supersedes}, which was there.`]),
     ...files
       .slice(0, maxShown)
       .map((path) => `  ${applied.conflicts.includes(path) ? 'both sides: ' : ''}${oneLine(quotedPath(path))}`),
     ...(files.length > maxShown ? [`  and ${files.length - maxShown} more`] : []),
+    ...(applied.conflicts.length > 0
+      ? ['Resolve what stands between <<<<<<< (yours) and >>>>>>> (the patch) before you commit.']
+      : files.length > 0
+        ? ['Look at it with git diff, and commit it.']
+        : []),
   ];
   tell(session, { artifact: id, name: artifact.name, base, ...applied }, lines);
 }

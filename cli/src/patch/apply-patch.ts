@@ -24,6 +24,8 @@ export interface ApplyOptions {
   /** The repository, or a directory in it. */
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
+  /** What the patch is called in sentences. */
+  readonly called: string;
   /** Writes files in which both sides stand, instead of refusing. */
   readonly conflicts: boolean;
 }
@@ -38,15 +40,16 @@ export interface ApplyOptions {
 export async function applyPatch(
   patch: Patch,
   earlier: () => AsyncIterable<Patch>,
-  { directory, env, conflicts: leave }: ApplyOptions,
+  { directory, env, called, conflicts: leave }: ApplyOptions,
 ): Promise<Applied> {
   try {
     const { top, place } = await repositoryAt(directory, env);
     return await WorkTree.use(top, { env, repository: place }, async (tree) => {
       const files = await tree.files();
       const before = await versionIn(tree, patch.base, earlier());
-      const merged = await mergedWith(tree, { files, patch, before });
-      if (merged.conflicts.length > 0 && !leave) throw refusedFor(patch, merged.conflicts);
+      const merged = await mergedWith(tree, { files, patch, before, called });
+      if (merged.conflicts.length > 0 && !leave) throw refusedFor(called, merged.conflicts);
+      await requireResolved(tree, files, merged.conflicts);
       const changed = await tree.differing(files, merged.tree);
       await tree.move(files, merged.tree);
       return {
@@ -68,22 +71,25 @@ export async function applyPatch(
   }
 }
 
+/** A person's files, as a tree, and what comes to them. */
+interface Merging {
+  readonly files: string;
+  readonly patch: Patch;
+  /** The version that is there. */
+  readonly before: Patch | undefined;
+  readonly called: string;
+}
+
 /** The tree in which the patch, and what is in the files, both are. */
-async function mergedWith(
-  tree: WorkTree,
-  { files, patch, before }: { files: string; patch: Patch; before: Patch | undefined },
-) {
+async function mergedWith(tree: WorkTree, { files, patch, before, called }: Merging) {
   const theirs = await treeOf(tree, patch);
   // Without the commit, the lines around each change have to be as they were.
-  if (theirs === undefined) return { tree: await appliedTo(tree, { files, patch, before }), conflicts: [] };
+  if (theirs === undefined) return { tree: await appliedTo(tree, { files, patch, before, called }), conflicts: [] };
   const base = (before && (await treeOf(tree, before))) ?? (await idOf(tree, `${patch.base}^{tree}`));
   return threeWay(tree.git, { base, ours: files, theirs });
 }
 
-async function appliedTo(
-  tree: WorkTree,
-  { files, patch, before }: { files: string; patch: Patch; before: Patch | undefined },
-): Promise<string> {
+async function appliedTo(tree: WorkTree, { files, patch, before, called }: Merging): Promise<string> {
   await tree.git(['read-tree', files], { index: 'applied' });
   if (before) await tree.git([...applying, '--reverse'], { input: before.bytes, index: 'applied' });
   try {
@@ -92,7 +98,7 @@ async function appliedTo(
     if (!(error instanceof GitFailed)) throw error;
     throw new SuzumioError(
       'patch-refused',
-      `Nothing was changed: ${patch.id} does not apply to your files, and the commit ${patch.base}, which it is against, is not in your repository: fetch it, and apply it then. git says: ${oneLine(error.message)}`,
+      `Nothing was changed: ${called} does not apply to the files of ${tree.path}, and the commit ${patch.base}, which it is against, is not there. Is it the repository that the team works on? Name another with --repository, or fetch the commit. git says: ${oneLine(error.message)}`,
       {},
       { cause: error },
     );
@@ -111,26 +117,47 @@ async function treeOf(tree: WorkTree, { base, bytes }: Patch): Promise<string | 
 
 async function repositoryAt(directory: string, env: NodeJS.ProcessEnv): Promise<{ top: string; place: GitPlace }> {
   const cwd = await realpath(directory).catch(() => undefined);
-  const ask = (...args: string[]) => runGit(['rev-parse', ...args], { env, cwd: cwd ?? directory });
-  const inside = cwd === undefined ? undefined : await ask('--show-toplevel').catch(() => undefined);
+  if (cwd === undefined) throw new SuzumioError('invalid-request', `There is no directory ${resolve(directory)}.`);
+  const ask = (...args: string[]) => runGit(['rev-parse', ...args], { env, cwd });
+  const inside = await ask('--show-toplevel').catch((error: unknown) => {
+    if (error instanceof GitMissing) throw error;
+  });
   if (inside === undefined) {
     throw new SuzumioError(
       'invalid-request',
-      `${resolve(directory)} is not in a Git repository with files: name one with --repository.`,
+      `${resolve(directory)} is in no work tree of a Git repository: go into one, or name it with --repository.`,
     );
   }
   const top = inside.replace(/\n$/, '');
   const gitDir = (await ask('--absolute-git-dir')).replace(/\n$/, '');
-  const objects = resolve(cwd ?? directory, (await ask('--git-path', 'objects')).replace(/\n$/, ''));
+  const objects = resolve(cwd, (await ask('--git-path', 'objects')).replace(/\n$/, ''));
   return { top, place: { gitDir, objects } };
 }
 
-function refusedFor({ id }: Patch, conflicts: readonly string[]): SuzumioError {
+/**
+ * Both sides are written once: into a file in which they stand already, they would be written into one another.
+ *
+ * @throws SuzumioError `patch-refused`
+ */
+async function requireResolved(tree: WorkTree, files: string, conflicts: readonly string[]): Promise<void> {
+  for (const path of conflicts) {
+    // A path that is not among the person's files has no text of theirs.
+    const text = await tree.git(['cat-file', 'blob', `${files}:${path}`]).catch(() => '');
+    if (!/^<{7} [^]*^>{7} /m.test(text)) continue;
+    const name = oneLine(quotedPath(path));
+    throw new SuzumioError(
+      'patch-refused',
+      `Nothing was changed: both sides stand in ${name} already (<<<<<<< and >>>>>>>). Resolve them, and apply it then.`,
+    );
+  }
+}
+
+function refusedFor(called: string, conflicts: readonly string[]): SuzumioError {
   const shown = conflicts.slice(0, 20).map((path) => oneLine(quotedPath(path)));
   const more = conflicts.length > 20 ? ` and ${conflicts.length - 20} more` : '';
   return new SuzumioError(
     'patch-refused',
-    `Nothing was changed: ${id} and your files have changed the same lines of ${shown.join(', ')}${more}. With --conflicts both sides are written into those files.`,
+    `Nothing was changed: ${called} and your files have changed the same lines of ${shown.join(', ')}${more}. With --conflicts both sides are written into those files.`,
     { conflicts },
   );
 }
