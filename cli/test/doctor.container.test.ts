@@ -264,7 +264,7 @@ describe('doctor, of what containers and queues need, says what is broken and wh
         what: 'image',
         state: 'broken',
         detail:
-          'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files and shell',
+          'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files, shell and workspace',
         remedy: 'npm run images',
       },
       'ok',

@@ -47,9 +47,11 @@ export async function checkEngine(root: string, { image, dockerSocket }: EngineC
   }
 }
 
+const listed = new Intl.ListFormat('en-GB');
+
 function checkRunner(image: string, missing: readonly string[]): Finding {
   if (missing.length === 0) return ok('image', image);
-  const what = `${image} is of an earlier release: its runner has no tools of the toolpacks ${missing.join(' and ')}`;
+  const what = `${image} is of an earlier release: its runner has no tools of the toolpacks ${listed.format(missing)}`;
   return broken('image', what, 'npm run images');
 }
 

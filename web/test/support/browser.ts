@@ -84,10 +84,17 @@ async function violationsNow(page: Page): Promise<string[]> {
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
     .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`);
   const found = await page.evaluate<AxeViolation[]>(`${axe}; axe.run().then(({ violations }) => violations)`);
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`);
+  return found.map(({ id, nodes }) => `${id}: ${nodes.map(said).join(' | ')}`);
 }
+
+const said = ({ html, any }: AxeNode) => [html.slice(0, 200), ...any.map(({ message }) => message)].join(': ');
 
 interface AxeViolation {
   id: string;
-  nodes: { html: string }[];
+  nodes: AxeNode[];
+}
+
+interface AxeNode {
+  html: string;
+  any: { message: string }[];
 }
