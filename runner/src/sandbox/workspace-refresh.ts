@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { copyFile, lstat, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beginningOf } from '@suzumio/protocol/cut-text';
@@ -104,8 +103,11 @@ async function mergeOf(
 async function bring(tree: WorkTree, { head, to }: { head: string; to: string }): Promise<string[]> {
   const [base, theirs] = [await idOf(tree, `${head}^{tree}`), await idOf(tree, `${to}^{tree}`)];
   const gitDir = join(tree.path, '.git');
-  const index = join(gitDir, `suzumio-index-${randomBytes(6).toString('hex')}`);
+  const index = join(gitDir, 'suzumio-index');
   const before = join(tree.scratch, 'index-before');
+  // A refresh that was killed has left them.
+  const remove = () => Promise.all([index, `${index}.lock`].map((file) => rm(file, { force: true })));
+  await remove();
   try {
     await copyFile(join(gitDir, 'index'), before);
     const staged = (await tree.inClone(['write-tree'])).trim();
@@ -127,7 +129,7 @@ async function bring(tree: WorkTree, { head, to }: { head: string; to: string })
     }
     return await tree.differing(files, newFiles.tree);
   } finally {
-    await rm(index, { force: true });
+    await remove();
   }
 }
 

@@ -1,6 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import process from 'node:process';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Sandbox } from '@suzumio/runner/sandbox/sandbox';
 import { withPatch } from '@suzumio/runner/work-tree/make-patch';
 import { gitIn, TestRepository } from '../../../services/turn-worker/test/support/repository.js';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
@@ -61,6 +65,20 @@ function saw(commit: string, ...before: string[]): void {
     },
   });
 }
+type Three = [string, string, string];
+const isOfARefresh = (name: string) => name.startsWith('suzumio');
+
+/** Refreshes in a process of its own. @returns whether that was not killed */
+async function isDone(sandbox: Pick<Sandbox, 'repository'>, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const script = `
+    import { refreshWorkspace } from '@suzumio/runner/sandbox/workspace-refresh';
+    await refreshWorkspace({}, ${JSON.stringify({ ...sandbox, env })}, { signal: new AbortController().signal });`;
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'inherit' });
+  const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+  expect([code, signal]).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [0, null]);
+  return code === 0;
+}
+
 const refresh = () => box.run('workspace.git.refresh', {});
 const refused = () => box.refused('workspace.git.refresh', {});
 
@@ -220,6 +238,49 @@ describe('nothing comes, and nothing changes', () => {
     Object.assign(box.sandbox, { repository: undefined });
     expect(await refused()).toMatchObject({ code: 'not-a-clone' });
   });
+});
+
+test('killed at each step, and done again where it was left: the same trees, and nothing else', async () => {
+  write('a.txt', changedLine(10, 'ten'));
+  git('commit', '--quiet', '--all', '--message', 'Ten');
+  write('b.txt', 'staged\n');
+  git('add', 'b.txt');
+  write('a.txt', changedLine(10, 'ten').replace('line 20\n', 'twenty\n'));
+  write('src/new.txt', 'new\n');
+  rmSync(path('gone.txt'));
+  const changes = { 'a.txt': changedLine(2, 'two'), 'c.txt': 'c\n', 'd/e.txt': 'e\n' };
+  saw(upstream.commit(changes, 'Second'));
+  const [asItWas, calls, bin] = ['as-it-was', 'calls', 'bin'].map((name) => join(box.outside, name)) as Three;
+  cpSync(box.workspace, asItWas, { recursive: true });
+  const trees = () => {
+    const committed = git('rev-parse', 'HEAD^{tree}');
+    const staged = git('write-tree');
+    git('add', '--all');
+    return { committed, staged, files: git('write-tree'), beside: readdirSync(path('.git')).filter(isOfARefresh) };
+  };
+  await refresh();
+  const expected = trees();
+  // Ends who has called it instead of the call after `at` ones.
+  mkdirSync(bin);
+  const killing = `#!/bin/sh
+echo >> ${calls}
+[ "$(wc -l < ${calls})" -le "$AT" ] || kill -9 $PPID
+exec ${execFileSync('which', ['git'], { encoding: 'utf8' }).trim()} "$@"
+`;
+  writeFileSync(join(bin, 'git'), killing, { mode: 0o755 });
+  const { repository, env } = box.sandbox;
+  const sandbox = { repository, roots: { workspacePath: box.workspace } };
+  let at = 0;
+  for (let isKilled = true; isKilled; at += 1) {
+    rmSync(calls, { force: true });
+    rmSync(box.workspace, { recursive: true });
+    cpSync(asItWas, box.workspace, { recursive: true, preserveTimestamps: true });
+    const killable = { ...env, PATH: `${bin}:${env['PATH'] ?? ''}`, AT: String(at) };
+    isKilled = !(await isDone(sandbox, killable));
+    await refresh();
+    expect({ at, ...trees() }).toEqual({ at, ...expected });
+  }
+  expect(at).toBeGreaterThan(15);
 });
 
 describe('a patch is then against', () => {
