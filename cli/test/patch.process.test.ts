@@ -101,7 +101,7 @@ describe('patch apply', () => {
       expect.stringMatching(/ {2}both sides: a\.txt\n {2}c\.txt\nResolve what stands between/),
     ]);
     const both = read('a.txt');
-    expect(both).toMatch(/<{7} .*\nmine\n={7}\ntheirs\n>{7} /);
+    expect(both).toMatch(/<{7} yours-g.*\nmine\n={7}\ntheirs\n>{7} patch-g/);
     const again = await apply('ada.patch', '--conflicts');
     expect([again.code, again.err]).toEqual([3, expect.stringContaining('both sides stand in a.txt already')]);
     expect(read('a.txt')).toBe(both);

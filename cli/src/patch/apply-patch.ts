@@ -86,7 +86,7 @@ async function mergedWith(tree: WorkTree, { files, patch, before, called }: Merg
   // Without the commit, the lines around each change have to be as they were.
   if (theirs === undefined) return { tree: await appliedTo(tree, { files, patch, before, called }), conflicts: [] };
   const base = (before && (await treeOf(tree, before))) ?? (await idOf(tree, `${patch.base}^{tree}`));
-  return threeWay(tree.git, { base, ours: files, theirs });
+  return threeWay(tree.git, { base, ours: files, theirs }, { ours: 'yours', theirs: 'patch' });
 }
 
 async function appliedTo(tree: WorkTree, { files, patch, before, called }: Merging): Promise<string> {

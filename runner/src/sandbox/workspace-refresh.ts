@@ -24,6 +24,9 @@ const maxShownChars = 6_000;
 /** How long what is new may take to come: it is as large as a clone at most. */
 const fetchMs = 600_000;
 
+/** The sides of a conflict. */
+const called = { ours: 'yours', theirs: upstreamRemote };
+
 /** What Git keeps in a repository while something is not ended there, and what it is. */
 const unfinished: readonly (readonly [file: string, what: string])[] = [
   ['MERGE_HEAD', 'merge'],
@@ -92,7 +95,7 @@ async function mergeOf(
   if (head === from) return tip;
   const ids = await Promise.all([from, head, tip].map((commit) => idOf(tree, `${commit}^{tree}`)));
   const [base = '', ours = '', theirs = ''] = ids;
-  const merged = await threeWay(tree.inClone, { base, ours, theirs });
+  const merged = await threeWay(tree.inClone, { base, ours, theirs }, called);
   await requireAgreement('what you have committed', merged, tree.inClone);
   const message = `Merge commit '${tip}' of ${upstreamRemote}\n`;
   const parents = ['-p', head, '-p', tip];
@@ -111,10 +114,10 @@ async function bring(tree: WorkTree, { head, to }: { head: string; to: string })
   try {
     await copyFile(join(gitDir, 'index'), before);
     const staged = (await tree.inClone(['write-tree'])).trim();
-    const newIndex = await threeWay(tree.inClone, { base, ours: staged, theirs });
+    const newIndex = await threeWay(tree.inClone, { base, ours: staged, theirs }, called);
     await requireAgreement('what you have staged', newIndex, tree.inClone);
     const files = await tree.files();
-    const newFiles = await threeWay(tree.git, { base, ours: files, theirs });
+    const newFiles = await threeWay(tree.git, { base, ours: files, theirs }, called);
     await requireAgreement('what you have changed', newFiles, tree.git);
     await tree.inClone(['read-tree', newIndex.tree], { index });
     await tree.move(files, newFiles.tree);

@@ -189,7 +189,7 @@ describe('nothing comes, and nothing changes', () => {
     const { code, message } = await refused();
     expect(code).toBe('merge-conflict');
     expect(message).toContain(`Nothing was changed: ${what} and what is new contradict each other in 1 file: "a.txt".`);
-    expect(message).toMatch(/a\.txt:\n<{7} .*\nmine\n={7}\ntheirs\n>{7} /);
+    expect(message).toMatch(/a\.txt:\n<{7} yours-g.*\nmine\n={7}\ntheirs\n>{7} upstream-g/);
     expect(state()).toEqual(before);
     expect(existsSync(path('c.txt'))).toBe(false);
   });
