@@ -47,6 +47,14 @@ afterAll(async () => {
   elsewhere.close();
 });
 
+const patch = `diff --git a/level.txt b/level.txt
+--- a/level.txt
++++ b/level.txt
+@@ -1 +1 @@
+-3.1 m
++3.2 m
+`;
+
 const level =
   '<!doctype html><title>Level</title><style>h1 { color: rgb(1, 2, 3) }</style><h1>The river is at 3.2 m</h1>';
 
@@ -303,6 +311,25 @@ describe('a notebook', () => {
     await page.getByText('It is no notebook that can be read: this is its text.').waitFor();
     await page.getByText('{"cells": [', { exact: true }).waitFor();
   });
+});
+
+test('a patch says what commit it is against, and how it is taken', async () => {
+  const base = '4b825dc642cb6eb9a060e54bf8d69288fbee4904';
+  const { id } = await publish(api, 'team', 'ada', { name: 'tides.patch', content: Buffer.from(patch), base });
+  const page = await open(`/p/team/files/${id}`, { viewport: phone });
+  const foot = page.locator('.about-foot');
+  await foot.getByText(`Against the commit ${base}`).waitFor();
+  await foot.getByText(`suzumio patch apply team ${id}`).waitFor();
+  const changes = page.getByRole('region', { name: 'level.txt' });
+  await changes.getByText('3.2 m').waitFor();
+  await page.getByRole('button', { name: 'Source' }).click();
+  await page.getByText('@@ -1 +1 @@').waitFor();
+  await page.getByRole('button', { name: 'Changes' }).click();
+  await changes.getByText('3.2 m').waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByRole('link', { name: /level\.html/ }).click();
+  await frameOf(page, 'The river is at 3.2 m');
+  expect(await foot.innerText()).not.toContain('Against');
 });
 
 test('everything is downloaded at once', async () => {

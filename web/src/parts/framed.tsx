@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
+import { TwoWays } from './two-ways.js';
 import { visible } from './visible.js';
 
 /** Larger documents are shown as text: a frame draws all of one at once. */
@@ -16,25 +17,12 @@ export function canBeFramed({ name, sizeBytes }: { name: string; sizeBytes: numb
  * @param address where the API sends it for a frame
  */
 export function Framed({ name, address, source }: { name: string; address: string; source: ReactNode }) {
-  const [asSource, setAsSource] = useState(false);
   return (
-    <>
-      <div className="framed-head">
-        <div className="switch" role="group" aria-label="Shown as">
-          <button type="button" aria-pressed={!asSource} onClick={() => setAsSource(false)}>
-            As it looks
-          </button>
-          <button type="button" aria-pressed={asSource} onClick={() => setAsSource(true)}>
-            Source
-          </button>
-        </div>
-        {asSource ? null : (
-          <span className="preview-note">In a sandbox: it runs no scripts, and loads nothing from elsewhere.</span>
-        )}
-      </div>
-      {asSource ? (
-        source
-      ) : (
+    <TwoWays
+      called="As it looks"
+      note={<span className="preview-note">In a sandbox: it runs no scripts, and loads nothing from elsewhere.</span>}
+      source={source}
+      shown={
         <iframe
           className="framed"
           title={`${visible(name)}, as it looks`}
@@ -42,7 +30,7 @@ export function Framed({ name, address, source }: { name: string; address: strin
           sandbox=""
           referrerPolicy="no-referrer"
         />
-      )}
-    </>
+      }
+    />
   );
 }

@@ -23,7 +23,7 @@ export interface Diff {
   notes: string[];
 }
 
-/** Reads a unified diff as the API writes it. */
+/** Reads a unified diff as the API and Git write it. */
 export function parseDiff(text: string): Diff {
   const diff: Diff = { files: [], notes: [] };
   let file: DiffFile | undefined;
@@ -74,6 +74,8 @@ export function parseDiff(text: string): Diff {
       file.rows.push({ kind: 'gap', text: 'removed' });
     } else if (line.startsWith('new mode')) {
       file.rows.push({ kind: 'gap', text: line.endsWith('755') ? 'may be run now' : 'may not be run now' });
+    } else if (line === 'GIT binary patch') {
+      file.rows.push({ kind: 'gap', text: 'no text' });
     } else if (line.startsWith('\\')) {
       file.rows.push({ kind: 'note', text: 'no line break at the end' });
     }

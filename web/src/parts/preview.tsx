@@ -5,6 +5,8 @@ import { visible } from './visible.js';
 import { NotShown } from './not-shown.js';
 import { bytes } from './numbers.js';
 import { Picture } from './picture.js';
+import { TwoWays } from './two-ways.js';
+import { UnifiedDiff } from './unified-diff.js';
 
 const Pdf = lazy(() => import('./pdf/pdf.js'));
 const Notebook = lazy(() => import('./notebook/notebook.js'));
@@ -35,6 +37,8 @@ export interface Shown {
   download: string;
   /** Where the API sends it for a frame, if it may be such a document. */
   view?: string;
+  /** Whether it is a patch as Git writes it. */
+  isPatch?: boolean;
 }
 
 /** As much of a file as is shown of one of its name. */
@@ -105,6 +109,12 @@ function Read({ file }: { file: Shown }) {
         </div>
       ) : type === 'csv' || type === 'tsv' ? (
         <Csv text={text} separator={type === 'csv' ? ',' : '\t'} />
+      ) : file.isPatch === true && isWhole ? (
+        <TwoWays
+          called="Changes"
+          shown={<UnifiedDiff text={text} none="It changes no files." />}
+          source={<Lines text={text} />}
+        />
       ) : (
         <Lines text={text} />
       )}

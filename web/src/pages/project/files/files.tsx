@@ -178,7 +178,20 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
         <Content project={project} version={version} />
       )}
       <footer className="about-foot">
-        <span className="quiet">SHA-256</span> <Copyable text={version.sha256} />
+        {version.base === null ? null : (
+          <span>
+            <span className="quiet">Against the commit</span> <Copyable text={version.base} />
+          </span>
+        )}
+        <span>
+          <span className="quiet">SHA-256</span> <Copyable text={version.sha256} />
+        </span>
+        {version.base === null || version.redacted ? null : (
+          <span className="about-command">
+            <span className="quiet">In your repository:</span>{' '}
+            <Copyable text={`suzumio patch apply ${project} ${version.id}`} />
+          </span>
+        )}
       </footer>
     </article>
   );
@@ -194,6 +207,7 @@ function Content({ project, version }: { project: string; version: Artifact }) {
     content: content.data,
     download: addressOf(project, version, 'content'),
     view: addressOf(project, version, 'view'),
+    isPatch: version.base !== null,
   };
   return <Preview file={file} />;
 }
