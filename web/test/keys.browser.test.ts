@@ -66,6 +66,20 @@ describe('keys', () => {
     await title(page, 'Inbox').waitFor();
   });
 
+  test('hold from the moment in which a dialog is closed, before the page is drawn without it', async () => {
+    const page = await open('/');
+    await title(page, 'Inbox').waitFor();
+    await press(page, '?');
+    await dialog(page).getByRole('button', { name: 'Close' }).focus();
+    await page.evaluate(`{
+      document.querySelector('dialog').close();
+      const pressed = new KeyboardEvent('keydown', { key: 'g', code: 'KeyG', bubbles: true, composed: true });
+      document.activeElement.dispatchEvent(pressed);
+    }`);
+    await press(page, 's');
+    await title(page, 'System').waitFor();
+  });
+
   test('look, and lead to why and to what filters', async () => {
     const page = await open('/p/tides');
     await page.getByRole('link', { name: /Look and decide/ }).waitFor();

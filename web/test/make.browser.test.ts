@@ -148,6 +148,7 @@ test('the editor completes fields and values, and is left by Escape and Tab', as
     await page.getByRole('option', { name: /^turns/ }).waitFor();
     await page.keyboard.press('Escape');
     expect(await lines(page)).toContain('budget:');
+    await page.locator('.make-problem').first().waitFor();
     expect(await violations(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await page.keyboard.press('Tab');

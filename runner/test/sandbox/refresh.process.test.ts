@@ -264,7 +264,7 @@ test('killed at each step, and done again where it was left: the same trees, and
   mkdirSync(bin);
   const killing = `#!/bin/sh
 echo >> ${calls}
-[ "$(wc -l < ${calls})" -le "$AT" ] || kill -9 $PPID
+[ "$(wc -l < ${calls})" -le "$AT" ] || { kill -9 $PPID; exit 1; }
 exec ${execFileSync('which', ['git'], { encoding: 'utf8' }).trim()} "$@"
 `;
   writeFileSync(join(bin, 'git'), killing, { mode: 0o755 });

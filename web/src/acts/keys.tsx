@@ -89,10 +89,11 @@ export function Key({ name, isRead = false }: { name: KeyName; isRead?: boolean 
 
 export const isMac = /^Mac/.test(navigator.platform);
 
-/** Whether something that is typed there is text. */
+/** Whether something that is typed there is text. What was closed this moment has the focus until the next frame is drawn. */
 export function isField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
+    target.checkVisibility() &&
     (target.isContentEditable || target.closest('input, textarea, select, dialog, [role=dialog]') !== null)
   );
 }

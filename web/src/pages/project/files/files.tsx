@@ -124,6 +124,11 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
       <p className="about-facts">
         version {numberOf(version)} of {file.versions.length}, {bytes(version.sizeBytes)}, by{' '}
         <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} /> ago
+        {version.base === null ? null : (
+          <>
+            , against the commit <code title={version.base}>{version.base.slice(0, 12)}</code>
+          </>
+        )}
         {version.description === null ? null : (
           <>
             : <bdi>{visible(version.description)}</bdi>
@@ -178,14 +183,7 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
         <Content project={project} version={version} />
       )}
       <footer className="about-foot">
-        {version.base === null ? null : (
-          <span>
-            <span className="quiet">Against the commit</span> <Copyable text={version.base} />
-          </span>
-        )}
-        <span>
-          <span className="quiet">SHA-256</span> <Copyable text={version.sha256} />
-        </span>
+        <span className="quiet">SHA-256</span> <Copyable text={version.sha256} />
         {version.base === null || version.redacted ? null : (
           <span className="about-command">
             <span className="quiet">In your repository:</span>{' '}
