@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { docker } from './support/images.js';
+import { eventually } from './support/poll.js';
 import { brokenInvariants, openProject } from './support/project.js';
 
 const command = fileURLToPath(new URL('../cli/bin/suzumio.js', import.meta.url));
@@ -29,12 +30,35 @@ async function suzumio(
   return { code, out, err };
 }
 
+/** Runs the demo on a terminal, opens its page when it has come to its end, and then presses Ctrl-C. */
+async function demoOnTerminal(root: string, more: Readonly<Record<string, string>>) {
+  const env = { PATH: process.env['PATH'], HOME: root, SUZUMIO_ROOT: root, NO_COLOR: '1', ...more };
+  const onTerminal = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
+  const child = spawn('python3', ['-c', onTerminal, process.execPath, command, 'demo'], {
+    env,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  const closed = once(child, 'close') as Promise<[number]>;
+  let out = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (out += more.replaceAll('\r', '')));
+  const err = text(child.stderr);
+  await Promise.race([
+    eventually('the page goes on', () => out.includes('The page goes on'), { show: () => out }),
+    closed,
+  ]);
+  const [, link = ''] = /^page: +(\S+) +\(signs you in, once/m.exec(out) ?? [];
+  const page = await fetch(link).then((answer) => answer.text());
+  child.stdin.end('\x03');
+  const [code] = await closed;
+  return { code, out, err: await err, page };
+}
+
 describe.each(['docker', 'process'] as const)('the demo, with turns in the %s backend', (backend) => {
   let root: string;
-  let demo: Awaited<ReturnType<typeof suzumio>>;
+  let demo: Awaited<ReturnType<typeof suzumio>> & { page?: string };
   beforeAll(async () => {
     root = await mkdtemp(join(tmpdir(), 'suzumio-demo-test-'));
-    demo = await suzumio(root, ['demo'], backend === 'docker' ? {} : { DOCKER_HOST: noEngine });
+    demo = backend === 'docker' ? await suzumio(root, ['demo']) : await demoOnTerminal(root, { DOCKER_HOST: noEngine });
   });
   afterAll(() => rm(root, { recursive: true, force: true }));
 
@@ -47,7 +71,9 @@ describe.each(['docker', 'process'] as const)('the demo, with turns in the %s ba
     expect(demo.out).toContain('approved the report (version 2)');
     expect(demo.out).toContain(`data:   ${root}`);
     expect(demo.out).toContain('| # River level tonight');
-    expect(demo.out).toMatch(/next: suzumio turns newsroom\n.*suzumio messages newsroom\n.*suzumio report newsroom\n$/);
+    expect(demo.out).toMatch(/next: suzumio turns newsroom\n.*suzumio messages newsroom\n.*suzumio report newsroom\n/);
+    expect(demo.out.includes('The page goes on: http://127.0.0.1')).toBe(backend === 'process');
+    expect(demo.page ?? '').toMatch(backend === 'process' ? /<title>Suzumio/ : /^$/);
   });
 
   test('leaves a project in which everything that happened is recorded', () => {

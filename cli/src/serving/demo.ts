@@ -23,8 +23,8 @@ import { createSession, say, sayNext, type Session } from '../session.js';
 import { refuseOptions } from '../usage-error.js';
 import { type DemoModelOptions, withDemoModel } from './demo-model.js';
 import { pairsOf } from '../providers/provider-pair.js';
-import { endTurnsOnInsistence } from './serve.js';
-import { startStack } from './stack.js';
+import { endTurnsOnInsistence, interruption, pageOf, untilEnd } from './serve.js';
+import { type Stack, startStack } from './stack.js';
 
 type Backend = ProjectConfig['backend']['kind'];
 
@@ -57,7 +57,7 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
   const session = await withDataDirectory(asked);
   const loaded = loadDemo(options, session);
   const backend = await chooseBackend(session, loaded.config.backend.image);
-  say(session, `The newsroom in ${session.root}`, '');
+  say(session, `The newsroom in ${session.root}`);
   const stack = await startStack({
     root: session.root,
     host: '127.0.0.1',
@@ -70,10 +70,12 @@ export async function demo(asked: Session, options: DemoOptions): Promise<ExitCo
   try {
     const project = await createDemo(stack.cell, loaded, backend);
     const api = await requireApi(session);
+    say(session, `page:   ${await pageOf(session, stack)}`, '');
     await api.startProject({ project });
     await play(session, api, project, options.ai ? thoughtWithinMs : playedWithinMs);
     await sayOutcome(session, api, project);
     if (options.ai) await sayCost(session, project, stack.cell);
+    await showPage(session, stack);
   } catch (error) {
     say(session, '', `The demo did not get to its end; the services' log is ${stack.logFile}.`);
     throw error;
@@ -196,6 +198,13 @@ async function sayOutcome(session: Session, api: ApiClient, project: string): Pr
   if (lines.length > reportLines) say(session, `  | … ${lines.length - reportLines} more lines`);
   say(session, '', `report: ${file}`, `data:   ${session.root}`);
   sayNext(session, `turns ${project}`, `messages ${project}`, `report ${project}`);
+}
+
+/** Whoever looks on may have opened the page meanwhile: on a terminal it goes on until they have seen it. */
+async function showPage(session: Session, stack: Stack): Promise<void> {
+  if (!session.context.out.isTerminal) return;
+  say(session, '', `The page goes on: ${stack.url}   (Ctrl-C stops it)`);
+  await interruption(untilEnd(session, stack));
 }
 
 async function sayCost(session: Session, project: string, cell: Cell): Promise<void> {

@@ -42,7 +42,7 @@ export async function serve(session: Session, { allowProcess, ...options }: Serv
  * The page's address. On a terminal it signs a browser in, once; what else reads the output may keep it. Where nobody can
  * sign in, why not.
  */
-async function pageOf({ context, suzumio }: Session, { url, cell, open }: Stack): Promise<string> {
+export async function pageOf({ context, suzumio }: Session, { url, cell, open }: Stack): Promise<string> {
   if (!context.out.isTerminal && !open) return `${url}   (${suzumio} open signs you in)`;
   try {
     const link = await createApiClient({ url, token: cell.directory.adminToken() }).createSignInLink({ body: {} });
