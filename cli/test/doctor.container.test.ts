@@ -315,7 +315,8 @@ describe('doctor, of what containers and queues need, says what is broken and wh
 test('doctor names the programs that turns as processes do not find here, if there may be such turns', async () => {
   const bin = join(world.directory, 'bin');
   await mkdir(bin);
-  for (const name of ['bash', 'git', 'jq', 'python3']) await writeFile(join(bin, name), '', { mode: 0o755 });
+  for (const name of ['bash', 'git', 'jq', 'make', 'npm', 'pip', 'python', 'python3'])
+    await writeFile(join(bin, name), '', { mode: 0o755 });
   await writeFile(join(bin, 'curl'), 'not to be executed', { mode: 0o644 });
   expect(missingPrograms(bin)).toEqual(['rg', 'curl', 'patch']);
   expect(checkPrograms(['rg', 'curl'])).toEqual({
@@ -327,7 +328,7 @@ test('doctor names the programs that turns as processes do not find here, if the
   expect(checkPrograms(['jq'])).toEqual({
     what: 'process',
     state: 'ok',
-    detail: 'bash, git, rg, python3, curl, patch; not found, should agents want it: jq',
+    detail: 'bash, git, rg, python3, python, pip, make, npm, curl, patch; not found, should agents want it: jq',
   });
   const looked = async () =>
     about(JSON.parse((await world.run('doctor', '--json', '--port', '0')).out) as Finding[], 'process');

@@ -1,14 +1,17 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, lstatSync } from 'node:fs';
-import { chmod, copyFile, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createReadStream, existsSync, lstatSync } from 'node:fs';
+import { chmod, copyFile, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { canInstall, install } from './debian.mjs';
 import { projectNode } from './project-node.mjs';
 import { capture, run, which } from './steps.mjs';
 
-/** As Debian cuts it: of `python3` itself only the names of commands are its own. */
-const pythonPackages = ['python3', 'python3-minimal', 'python3.*', 'libpython3.*-minimal', 'libpython3.*-stdlib'];
+/** As Debian cuts it: of `python3` itself only the names of commands are its own. Those of pip are what it needs. */
+const pythonPackages = [
+  ...['python3', 'python3-minimal', 'python3.*', 'libpython3.*-minimal', 'libpython3.*-stdlib'],
+  ...'distutils lib2to3 pip pkg-resources setuptools wheel'.split(' ').map((name) => `python3-${name}`),
+];
 
 /** What numpy, pandas and matplotlib need to calculate and to draw into files: no screen, and no parsers of web pages. */
 const sciencePackages = [
@@ -31,7 +34,12 @@ export const offlineBases = {
   runner: base(
     'suzumio-base-runner:offline',
     { '/usr/local/bin/node': async () => projectNode },
-    'bash ca-certificates coreutils curl git jq patch ripgrep'.split(' ').concat(pythonPackages),
+    'bash ca-certificates coreutils curl git jq make patch python-is-python3 ripgrep'.split(' ').concat(pythonPackages),
+    { '/usr/local/lib/node_modules/npm': npmDirectory },
+    {
+      '/usr/local/bin/npm': '../lib/node_modules/npm/bin/npm-cli.js',
+      '/usr/local/bin/npx': '../lib/node_modules/npm/bin/npx-cli.js',
+    },
   ),
   worker: base('suzumio-base-worker:offline', { '/usr/local/bin/node': async () => projectNode }, [
     'bash',
@@ -60,8 +68,10 @@ const changes = ['ENV PATH=/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sb
 /**
  * @param programs where each program belongs in the image, and how to find it on this machine
  * @param packages of Debian, all of whose files belong there but for their documentation
+ * @param trees where each directory belongs, and how to find it on this machine
+ * @param links what each leads to
  */
-function base(tag, programs, packages = []) {
+function base(tag, programs, packages = [], trees = {}, links = {}) {
   return {
     tag,
     /** Decides what goes into the image: its hash, and the function that makes a tarball of it for `use`. */
@@ -70,6 +80,7 @@ function base(tag, programs, packages = []) {
       const files = { '/bin/busybox': busybox };
       for (const [target, find] of Object.entries(programs)) files[target] = await find();
       const packaged = await filesOfPackages(packages);
+      const directories = await foundTrees(trees);
       for (const library of await librariesOf([...Object.values(files), ...packaged.filter(isProgram)]))
         files[library] = library;
       const { stdout } = await capture(busybox, ['--list-full']);
@@ -77,9 +88,14 @@ function base(tag, programs, packages = []) {
       const applets = stdout
         .split('\n')
         .filter((path) => path !== '' && path !== 'bin/busybox' && !taken.has(basename(path)));
-      const whole = { ...files, ...Object.fromEntries(packaged.filter(isFile).map((path) => [path, path])) };
-      const content = await hashOf(whole, JSON.stringify([packaged, applets, systemTexts, changes]));
-      return { content, assemble: (use) => withTarball({ files, packaged, applets }, use) };
+      const whole = {
+        ...files,
+        ...Object.fromEntries(packaged.filter(isFile).map((path) => [path, path])),
+        ...directories.files,
+      };
+      const content = await hashOf(whole, JSON.stringify([packaged, applets, links, systemTexts, changes]));
+      const parts = { files, packaged, applets, directories: directories.sources, links };
+      return { content, assemble: (use) => withTarball(parts, use) };
     },
   };
 }
@@ -100,7 +116,7 @@ function layer(tag, over, packages) {
   };
 }
 
-async function withTarball({ files, packaged, applets, texts = systemTexts }, use) {
+async function withTarball({ files, packaged, applets, directories = {}, links = {}, texts = systemTexts }, use) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-image-'));
   try {
     const rootfs = join(directory, 'rootfs');
@@ -116,6 +132,9 @@ async function withTarball({ files, packaged, applets, texts = systemTexts }, us
         await chmod(target, 0o755);
       });
     }
+    for (const [path, source] of Object.entries(directories))
+      await place(path, (target) => cp(source, target, { recursive: true, filter: (from) => isWanted(source, from) }));
+    for (const [path, to] of Object.entries(links)) await place(path, (target) => symlink(to, target));
     for (const applet of applets) await place(applet, (target) => symlink('/bin/busybox', target));
     for (const [path, text] of Object.entries(texts))
       await place(path, (target) => writeFile(target, text, { mode: 0o644 }));
@@ -139,6 +158,32 @@ async function command(name, debianPackage) {
   if (path) return path;
   throw new Error(`images without a registry need ${name} on this machine (Debian: apt-get install ${debianPackage})`);
 }
+
+/** npm as it is beside Node on this machine, with all that it needs. */
+async function npmDirectory() {
+  const directory = join(await realpath(await command('npm', 'npm')), '..', '..');
+  if (existsSync(join(directory, 'node_modules'))) return directory;
+  throw new Error(
+    `images without a registry take npm from this machine, and ${directory} is not all of it: npm install --global npm`,
+  );
+}
+
+/** Where trees are on this machine, and each file that belongs into the image. */
+async function foundTrees(trees) {
+  const [sources, files] = [{}, {}];
+  for (const [target, find] of Object.entries(trees)) {
+    const source = await find();
+    sources[target] = source;
+    for (const entry of await readdir(source, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile() && isWanted(source, path)) files[join(target, relative(source, path))] = path;
+    }
+  }
+  return { sources, files };
+}
+
+/** No documentation. */
+const isWanted = (source, path) => !/^(?:docs|man)(?:\/|$)/.test(relative(source, path));
 
 /** What the loader maps for some programs; nothing for a static one. */
 async function librariesOf(programs) {
@@ -172,7 +217,7 @@ async function filesOfPackages(patterns, leftOut = documentation) {
 async function installed(patterns) {
   const format = '${db:Status-Abbrev} ${Package}\n';
   const { stdout } = await capture('dpkg-query', ['--show', '--showformat', format, ...patterns]);
-  const wanted = /^ii\s+(?!.*(?:-dev|-dbg|-doc|-venv|-examples|-nopie|-full|-distutils)$)(\S+)$/;
+  const wanted = /^ii\s+(?!.*(?:-dev|-dbg|-doc|-venv|-examples|-nopie|-full|\d-distutils)$)(\S+)$/;
   return stdout.split('\n').flatMap((line) => wanted.exec(line)?.[1] ?? []);
 }
 

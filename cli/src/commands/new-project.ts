@@ -6,8 +6,9 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { agentId, projectId } from '@suzumio/protocol/ids';
-import { wrap } from '../render/format.js';
+import { count, wrap } from '../render/format.js';
 import { type Answers, projectFile, type WantedAgent } from '../project-template.js';
+import { repositoryHere } from '../repository-here.js';
 import { type RepositoryAnswers, repositoryFile } from '../repository-template.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -27,7 +28,7 @@ export async function newProject(session: Session, { repository }: NewProjectOpt
   if (repository) return writeFor(session, repositoryAnswers());
   if (ask === undefined) {
     const question = 'Which file? On a terminal, init without one asks and writes it';
-    if (!isRepository()) throw new UsageError(`${question}.`, 'init FILE');
+    if (repositoryHere().problem !== undefined) throw new UsageError(`${question}.`, 'init FILE');
     throw new UsageError(`${question}; with --repository it writes one for the repository here.`, 'init --repository');
   }
   const tell: Tell = (text) =>
@@ -39,7 +40,8 @@ export async function newProject(session: Session, { repository }: NewProjectOpt
     );
   tell('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
   const isTeam =
-    isRepository() && (await agreed(ask, 'This is a Git repository. A maintainer, a developer and a reviewer for it'));
+    repositoryHere().problem === undefined &&
+    (await agreed(ask, 'This is a Git repository. A maintainer, a developer and a reviewer for it'));
   const answers = isTeam ? await teamInterview(ask, tell) : await interview(ask, tell);
   return writeFor(session, answers, await freeFile(ask, tell, `${answers.name}.yaml`));
 }
@@ -50,10 +52,17 @@ async function writeFor(
   file = `${answers.name}.yaml`,
 ): Promise<undefined> {
   const { err, out } = session.context;
+  const before = repositoryHere();
   const text = 'agents' in answers ? projectFile(answers) : repositoryFile(answers);
   await write(file, text);
   const { warnings } = readProjectFile(file, { env: session.context.env });
   for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
+  const uncommitted = 'agents' in answers ? 0 : before.uncommitted;
+  if (uncommitted > 0) {
+    err.write(
+      `warning: ${count(uncommitted, 'file')} here ${uncommitted === 1 ? 'has' : 'have'} changes that are not committed: clones, and so agents, do not have them.\n`,
+    );
+  }
   sayJson(session, { file, project: answers.name });
   const written = `${file} is written. Its agents play a script, so it runs as it is; change what you like.`;
   say(session, '', ...wrap(written, out.columns));
@@ -61,14 +70,14 @@ async function writeFor(
   return undefined;
 }
 
-const isRepository = () => existsSync('.git');
 const repositoryTask =
   'Keep this repository in good order: do what the user asks for, with small changes that are tested.';
 
-/** @throws UsageError where there is no repository */
+/** @throws UsageError where there is no repository that can be cloned */
 function repositoryAnswers(): RepositoryAnswers {
-  if (isRepository()) return { name: nameOfHere(), task: repositoryTask };
-  throw new UsageError('This directory is no Git repository, for there is no .git in it: go to the top of one.');
+  const { problem } = repositoryHere();
+  if (problem === undefined) return { name: nameOfHere(), task: repositoryTask };
+  throw new UsageError(problem);
 }
 
 /** A project's name, made of this directory's. */

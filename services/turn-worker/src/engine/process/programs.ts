@@ -11,7 +11,7 @@ export const programPath = [
 ].join(delimiter);
 
 /** What the runner image has beside Node; where turns are processes, the machine should have it. */
-export const programsOfAgents = ['bash', 'git', 'rg', 'python3', 'jq', 'curl', 'patch'] as const;
+export const programsOfAgents = 'bash git rg python3 python pip make npm jq curl patch'.split(' ');
 
 /** Those of them that turns which are processes do not find on this machine. */
 export function missingPrograms(path = programPath): string[] {
