@@ -6,7 +6,7 @@ import { runCli } from '@suzumio/cli/program';
 import { artifactView } from '@suzumio/contract/model/views';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { publish, publishDirectory } from '../../services/api/test/support/play.js';
+import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
 import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
 
 let api: TestApi;
@@ -32,6 +32,30 @@ const ways: [string, (...args: string[]) => Promise<CliResult>][] = [
   ['from a server', atServer],
   ['with nothing running', withNothingRunning],
 ];
+
+describe.each(ways)('report --open, %s', (_way, run) => {
+  test('writes the report with the newest of the files that it names, as one page', async () => {
+    for (const content of ['old', 'new'])
+      await publish(api, 'team', 'ada', { name: 'plot.png', content: Buffer.from(content) });
+    await publish(api, 'team', 'ada', { name: 'other.png', content: Buffer.from('other') });
+    await publishDirectory(api, 'team', 'site', { 'index.html': 'x' });
+    await submit(api, 'team', 'ada', '# Levels\n\n![Plot](plot.png) of the site.\n');
+    const file = inHere('report.html');
+    const { code, out } = await run('report', 'team', '--open', file, '--json');
+    expect([code, JSON.parse(out)]).toEqual([
+      0,
+      { project: 'team', version: 1, file, files: ['site', 'plot.png'], opened: false },
+    ]);
+    const html = await readFile(file, 'utf8');
+    expect(html).toContain(`<img src="data:image/png;base64,${Buffer.from('new').toString('base64')}" alt="Plot">`);
+    expect(html).toMatch(/A directory: suzumio artifacts get team art_/);
+    expect(html).not.toContain('other.png');
+    expect(await run('report', 'team', '--open', file, '--json')).toMatchObject({
+      code: 3,
+      err: expect.stringContaining('is there already'),
+    });
+  });
+});
 
 describe.each(ways)('artifacts get, %s', (_way, run) => {
   test('writes the newest of a name, or any by its id, and refuses to write over what is there', async () => {

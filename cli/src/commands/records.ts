@@ -28,8 +28,11 @@ export const registerRecords: Register = (program, action) => {
     program
       .command('report <project>')
       .description('print the report, the newest or one version of it')
-      .option('--report-version <n>', 'an earlier version', wholeNumber(1, 1_000_000)),
+      .option('--report-version <n>', 'an earlier version', wholeNumber(1, 1_000_000))
+      .option('--open [file]', 'write it with the files that it names as one page of HTML, and open it in a browser'),
     ['report newsroom', 'the newest version'],
+    ['report newsroom --open', 'with its pictures, in a browser'],
+    ['report newsroom --open bulletin.html', 'to pass on'],
     ['report newsroom --report-version 1 > first.md'],
   ).action(action(report));
 };
@@ -47,12 +50,22 @@ async function events(session: Session, project: string, options: EventsOptions)
   await sayList(session, options, listing, (page) => api.listEvents({ project, query: { ...page, ...filters } }));
 }
 
-async function report(session: Session, project: string, options: { reportVersion?: number }): Promise<undefined> {
+interface ReportOptions {
+  reportVersion?: number;
+  open?: string | true;
+}
+
+async function report(session: Session, project: string, options: ReportOptions): Promise<undefined> {
   const api = await findReads(session);
   const text = await api.getReport({ project, query: { version: options.reportVersion } });
+  const version = async () => options.reportVersion ?? (await api.getProject({ project })).project.reportVersion ?? 1;
+  if (options.open !== undefined) {
+    const { openReport } = await import('../report/open-report.js');
+    await openReport(session, api, { project, text, version: await version(), file: options.open });
+    return;
+  }
   if (session.json) {
-    const version = options.reportVersion ?? (await api.getProject({ project })).project.reportVersion;
-    sayJson(session, { project, version, text });
+    sayJson(session, { project, version: await version(), text });
     return;
   }
   // Unchanged into a pipe, as a text file; without control characters on a terminal.

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { browserOpens } from '../browser.js';
 import { findKept, requireApi } from '../reach/reach.js';
 import { count, dayAndTime } from '../render/format.js';
 import { sessionTable } from '../render/token-tables.js';
@@ -64,16 +64,6 @@ async function open(
   say(session, `Opened in your browser: ${link.url.split('#')[0] ?? ''}`);
   sayHint(session, 'open --print', 'sessions list');
   return undefined;
-}
-
-/** Whether a browser of this machine took the address: the desktop's own command says so by its exit code. */
-function browserOpens(url: string): Promise<boolean> {
-  const command = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  return new Promise((resolve) => {
-    const child = spawn(command, [url], { stdio: 'ignore' });
-    child.once('error', () => resolve(false));
-    child.once('exit', (code) => resolve(code === 0));
-  });
 }
 
 async function list(session: Session): Promise<undefined> {
