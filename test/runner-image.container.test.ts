@@ -21,7 +21,17 @@ afterAll(async () => {
 
 /** Runs a script as an agent's command would be, and returns what it prints. */
 function inImage(image: string, script: string, ...options: string[]): Promise<string> {
-  const asTurn = ['--network', 'none', '--read-only', '--user', '1000:1000', '--tmpfs', '/home:exec,mode=1777'];
+  const asTurn = [
+    '--network',
+    'none',
+    '--read-only',
+    '--user',
+    '1000:1000',
+    '--tmpfs',
+    '/home:exec,mode=1777',
+    '--tmpfs',
+    '/tmp',
+  ];
   const home = ['--env', 'HOME=/home'];
   return docker('run', '--rm', ...asTurn, ...home, ...options, '--entrypoint', 'bash', image, '-ec', script);
 }
