@@ -115,6 +115,12 @@ describe.each(['docker', 'process'])('in the %s backend', (backend) => {
   });
 });
 
+test('a command that uses the memory up is ended, and says so; its turn goes on', async () => {
+  const lab = await project('memory', 'docker', [exec('tail /dev/zero'), exec('echo well')]);
+  expect(await lab.turn()).toMatchObject({ status: 'completed', attempts: 1 });
+  expect(lab.told()[0]?.response?.output).toMatch(/^\[exit code 137: SIGKILL, killed because the memory of the turn/);
+});
+
 test('a fork bomb gets as far as the limit of its container; all of it is ended, and its turn goes on', async () => {
   const lab = await project('bomb', 'docker', [exec('bomb() { bomb | bomb & }; bomb; sleep 2'), exec('echo well')]);
   expect(await lab.turn()).toMatchObject({ status: 'completed', attempts: 1 });

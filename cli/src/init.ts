@@ -75,7 +75,7 @@ async function makeHere(
 /** A turn in a container needs its image on the engine's host, which may be another one than this. */
 async function warnOfImage({ context }: Session, { backend, tools }: ProjectConfig): Promise<void> {
   if (backend.kind === 'process') return;
-  const { checkDocker } = await import('@suzumio/turn-worker');
+  const { checkDocker, howToHave } = await import('@suzumio/turn-worker');
   const { problem, missingToolpacks = [] } = await checkDocker({ image: backend.image });
   const missing = missingToolpacks.filter((pack) => (tools.toolpacks as readonly unknown[]).includes(pack));
   if (problem?.code === 'image-missing') {
@@ -84,7 +84,7 @@ async function warnOfImage({ context }: Session, { backend, tools }: ProjectConf
     );
   } else if (missing.length > 0) {
     context.err.write(
-      `warning: the runner in ${backend.image} has no tools of the toolpacks ${missing.join(' and ')}: npm run images.\n`,
+      `warning: the runner in ${backend.image} has no tools of the toolpacks ${missing.join(' and ')}: ${howToHave(backend.image)}.\n`,
     );
   }
 }

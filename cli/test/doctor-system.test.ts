@@ -47,8 +47,8 @@ test('failed agents and undelivered mail are named with the command that goes on
   const mail = { project: 'river', seq: 3, agent: 'mio', turnNumber: 4 };
   expect(
     judged({
-      failures: { agents: 2, items: [{ ...failure, next: 'why river mio' }] },
-      undelivered: { messages: 1, items: [{ ...mail, next: 'redeliver river 3 --agent mio' }] },
+      failures: { agents: 2, items: [{ ...failure, next: 'why river mio', request: null }] },
+      undelivered: { messages: 1, items: [{ ...mail, next: 'redeliver river 3 --agent mio', request: null }] },
     }).slice(3),
   ).toEqual([
     'skipped agents: 2 agents failed; suzumio why river mio',

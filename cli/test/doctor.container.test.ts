@@ -252,7 +252,7 @@ describe('doctor, of what containers and queues need, says what is broken and wh
         what: 'image',
         state: 'broken',
         detail: 'The engine has no image suzumio-nobody-made-this:dev.',
-        remedy: expect.stringContaining('npm run images'),
+        remedy: 'pull it or build it there, on a runner of this release',
       },
     ]);
   });
@@ -265,7 +265,7 @@ describe('doctor, of what containers and queues need, says what is broken and wh
         state: 'broken',
         detail:
           'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files, shell and workspace',
-        remedy: 'npm run images',
+        remedy: 'pull it or build it there, on a runner of this release',
       },
       'ok',
     ]);

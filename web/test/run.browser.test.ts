@@ -208,7 +208,7 @@ describe('an agent', () => {
     await button(page, 'Retry').waitFor();
     expect(await focused(page)).toMatch(/^Retry/);
     await page.keyboard.press('r');
-    await page.getByRole('status').getByText('Turn 1 is queued again.').waitFor();
+    await page.getByRole('status').getByText('The turn is queued again.').waitFor();
     await button(page, 'Cancel turn').click();
     await button(page, 'Retry').waitFor();
     // Nothing here tells what a turn does while it runs.

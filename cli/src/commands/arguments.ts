@@ -1,4 +1,4 @@
-import { InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
@@ -6,6 +6,7 @@ import { type EventType, eventType, eventTypes } from '@suzumio/contract/model/e
 import { type ProjectStatus, projectStatuses } from '@suzumio/contract/model/project-status';
 import { MAX_DURATION_MS, parseDuration } from '@suzumio/protocol/duration';
 import { priority, type Priority } from '@suzumio/protocol/ids';
+import { UsageError } from '../usage-error.js';
 import { pairOfWord, type ProviderPair } from '../providers/provider-pair.js';
 
 /** Reads `P0` to `P3`. */
@@ -13,6 +14,25 @@ export function parsePriority(text: string): Priority {
   const parsed = priority.safeParse(text.toUpperCase());
   if (parsed.success) return parsed.data;
   throw new InvalidArgumentError('It is P0, P1, P2 or P3 (P1 is usual) and comes before the message.');
+}
+
+/**
+ * Has a command take a priority and then the words of a message. The words count as optional when the command line is read:
+ * where one word is missing, that is the priority, whose own error says so.
+ */
+export function withMessage(command: Command): Command {
+  const before = command.registeredArguments.map((argument) => `<${argument.name()}>`);
+  return command
+    .argument('<priority>', 'P0 (first) to P3', parsePriority)
+    .argument('[message...]')
+    .usage(['[options]', ...before, '<priority> <message...>'].join(' '));
+}
+
+/** @throws UsageError where there are none */
+export function messageOfWords(words: readonly string[], command: string): string {
+  if (words.length === 0)
+    throw new UsageError('The message is missing; it comes after the priority.', `${command} --help`);
+  return words.join(' ');
 }
 
 /** Gathers the values of an option that may be given again. */

@@ -142,10 +142,10 @@ async function tellOfMail(
   said: string,
   ...next: readonly string[]
 ): Promise<void> {
-  const { status } = (await api.getProject({ project })).project;
-  if (status === 'running') tell(session, answer, [said], ...next);
+  const view = (await api.getProject({ project })).project;
+  if (view.status === 'running') tell(session, answer, [said], ...next);
   else {
-    const waits = mailWaits(project, status);
+    const waits = mailWaits(view);
     tell(session, answer, [said, waits.said], waits.next);
   }
 }

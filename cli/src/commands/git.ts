@@ -47,17 +47,30 @@ export const registerGit: Register = (program, action) => {
   ).action(action(bundle));
 };
 
-const nothingYet = (project: string) => `Nothing has been pushed in ${project} yet.`;
+/** Lists what is in the shared repository, or says why there is nothing. */
+async function sayShared<Row>(
+  session: Session,
+  { api, project }: { api: Client; project: string },
+  rows: readonly Row[],
+  toTable: Parameters<typeof sayRows<Row>>[3],
+): Promise<void> {
+  const isShared = rows.length > 0 || (await api.getResolvedConfig({ project })).git?.shared === true;
+  const none = isShared
+    ? `Nothing has been pushed in ${project} yet.`
+    : `The agents of ${project} share no repository: its file says nothing of git: { shared: true }.`;
+  sayRows(session, rows, none, toTable);
+}
 
 async function refs(session: Session, project: string): Promise<undefined> {
-  const { items } = await (await findReads(session)).listSharedRefs({ project });
-  sayRows(session, items, nothingYet(project), sharedRefTable);
+  const api = await findReads(session);
+  const { items } = await api.listSharedRefs({ project });
+  await sayShared(session, { api, project }, items, sharedRefTable);
 }
 
 async function log(session: Session, project: string, { limit }: LimitOptions): Promise<undefined> {
   const api = await findReads(session);
   const pushes = await newestOf(session, limit, (page) => api.listSharedPushes({ project, query: page }));
-  sayRows(session, pushes.toReversed(), nothingYet(project), sharedPushTable);
+  await sayShared(session, { api, project }, pushes.toReversed(), sharedPushTable);
 }
 
 async function bundle(

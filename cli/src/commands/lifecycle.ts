@@ -3,7 +3,7 @@ import { requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { wholeNumber } from './arguments.js';
+import { collected, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 import { tell } from './tell.js';
 
@@ -37,8 +37,10 @@ export const registerLifecycle: Register = (program, action) => {
     program
       .command('request-changes <project> <recipient> <text...>')
       .description('send the report back, with a message that says what to change')
-      .option('--report-version <n>', ...decided),
+      .option('--report-version <n>', ...decided)
+      .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected),
     ['request-changes newsroom editor "Please name the gauge."'],
+    ['request-changes newsroom editor "As in this." --attach example.md', 'with what has been published'],
   ).action(action(requestChanges));
   examples(
     program.command('tick [project]').description('have the scheduler look at a project now, or at all that run'),
@@ -81,14 +83,10 @@ async function requestChanges(
   project: string,
   recipient: string,
   words: string[],
-  { reportVersion: version }: { reportVersion?: number },
+  { reportVersion: version, attach: attachments }: { reportVersion?: number; attach?: string[] },
 ): Promise<undefined> {
-  const answer = await (
-    await requireApi(session)
-  ).requestChanges({
-    project,
-    body: { recipient, body: words.join(' '), version },
-  });
+  const body = { recipient, body: words.join(' '), version, attachments };
+  const answer = await (await requireApi(session)).requestChanges({ project, body });
   const sent = `Sent to ${recipient} as ${answer.message.id}; ${project} is running again.`;
   tell(session, answer, [sent], `watch ${project}`);
 }

@@ -1,12 +1,15 @@
-import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import type { ProjectView } from '@suzumio/contract/model/views';
 
 /** What becomes of mail that was sent to a project which does not run, and what may come next. */
-export function mailWaits(project: string, status: ProjectStatus): { said: string; next: string } {
+export function mailWaits({ id: project, status, reportBy }: Pick<ProjectView, 'id' | 'status' | 'reportBy'>): {
+  said: string;
+  next: string;
+} {
   switch (status) {
     case 'completed':
       return {
         said: `${project} is completed: nobody reads mail there, unless changes are requested.`,
-        next: `request-changes ${project} AGENT "…"`,
+        next: `request-changes ${project} ${reportBy ?? 'AGENT'} "…"`,
       };
     case 'submitted':
       return { said: `${project} is submitted: mail waits for what you say of its report.`, next: `report ${project}` };

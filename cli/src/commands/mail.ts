@@ -10,7 +10,7 @@ import { inboxTable, messageTable, threadTable, type WaitingMail } from '../rend
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
-import { collected, parsePriority, timeSpan } from './arguments.js';
+import { collected, messageOfWords, timeSpan, withMessage } from './arguments.js';
 import { awaitReply } from './await-reply.js';
 import { registerDispatch } from './dispatch.js';
 import { examples } from './help.js';
@@ -37,13 +37,13 @@ const messageStates = ['unread', 'read', 'undelivered'] as const;
 /** Mail: send it, list it, see what waits. */
 export const registerMail: Register = (program, action) => {
   examples(
-    program
-      .command('send')
-      .description('send mail to an agent, by id or name, or to a #channel')
-      .argument('<project>')
-      .argument('<recipient>', 'an agent, or a channel such as "#newsroom"')
-      .argument('<priority>', 'P0 (first) to P3', parsePriority)
-      .argument('<message...>')
+    withMessage(
+      program
+        .command('send')
+        .description('send mail to an agent, by id or name, or to a #channel')
+        .argument('<project>')
+        .argument('<recipient>', 'an agent, or a channel such as "#newsroom"'),
+    )
       .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected)
       .option('--wait', 'wait for the first reply and print only that')
       .option('--timeout <duration>', 'how long to wait for it, 10m unless told', timeSpan),
@@ -132,19 +132,20 @@ async function send(
   { attach, wait = false, timeout }: SendOptions,
 ): Promise<ExitCode | undefined> {
   if (timeout !== undefined && !wait) throw new UsageError('--timeout is for --wait.', 'send --help');
+  const body = messageOfWords(words, 'send');
   const api = await requireApi(session);
   const address = to.startsWith('#') ? { channel: to } : { recipient: to };
   const message = await api.sendMessage({
     project,
-    body: { ...address, priority, body: words.join(' '), attachments: attach },
+    body: { ...address, priority, body, attachments: attach },
   });
   if (wait) return awaitReply(session, api, { project, message: message.id, timeoutMs: timeout ?? usualWaitMs });
-  const { status } = (await api.getProject({ project })).project;
+  const view = (await api.getProject({ project })).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
-  if (status === 'running') tell(session, message, [sent], `watch ${project}`);
+  if (view.status === 'running') tell(session, message, [sent], `watch ${project}`);
   else {
-    const { said, next } = mailWaits(project, status);
+    const { said, next } = mailWaits(view);
     tell(session, message, [sent, said], next);
   }
   return undefined;
@@ -259,12 +260,16 @@ async function inbox(
   }
   if (!session.context.out.isTerminal) return;
   say(session, '', 'A turn that is retried goes on where it stood; after a reset, a new turn may repeat what it did.');
-  const first = named[0]?.agent ?? 'AGENT';
+  const [first] = named;
+  if (!first) return;
+  const { failure } = (await api.getProject({ project })).agents.find(({ id }) => id === first.agent) ?? {};
   sayNext(
     session,
-    `agents retry ${project} ${first}`,
-    `agents reset ${project} ${first} --redeliver`,
-    `redeliver ${project} ${named[0]?.message.seq ?? 'MESSAGE'}`,
+    ...new Set([
+      ...(failure ? [failure.next] : []),
+      `agents reset ${project} ${first.agent} --redeliver`,
+      `redeliver ${project} ${first.message.seq}`,
+    ]),
   );
 }
 

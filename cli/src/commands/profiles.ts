@@ -10,7 +10,7 @@ import { findKept, requireApi } from '../reach/reach.js';
 import { profileLines, profileTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { collected, parsePriority } from './arguments.js';
+import { collected, messageOfWords, withMessage } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -69,12 +69,12 @@ export const registerProfiles: Register = (program, action) => {
     ['profiles retire Akari'],
   ).action(action(retire));
   examples(
-    group
-      .command('send')
-      .description('send mail to a profile, in the standing project of its team')
-      .argument('<nickname>')
-      .argument('<priority>', 'P0 (first) to P3', parsePriority)
-      .argument('<message...>'),
+    withMessage(
+      group
+        .command('send')
+        .description('send mail to a profile, in the standing project of its team')
+        .argument('<nickname>'),
+    ),
     ['profiles send Akari P1 "What do we know of the north gauge?"'],
   ).action(action(send));
 };
@@ -161,8 +161,9 @@ async function retire(session: Session, nickname: string): Promise<undefined> {
 }
 
 async function send(session: Session, nickname: string, priority: Priority, words: string[]): Promise<undefined> {
+  const body = messageOfWords(words, 'profiles send');
   const api = await requireApi(session);
-  const sent = await api.sendToProfile({ profile: nickname, body: { priority, body: words.join(' ') } });
+  const sent = await api.sendToProfile({ profile: nickname, body: { priority, body } });
   sayJson(session, sent);
   say(session, `Sent to ${nickname} as ${sent.id}, unread by ${sent.recipients.join(', ')} in ${sent.project}.`);
   sayNext(session, `watch ${sent.project}`);

@@ -72,8 +72,8 @@ async function report(session: Session, project: string, options: ReportOptions)
   const { out } = session.context;
   out.write(out.isTerminal ? `${visibleLines(text.trimEnd()).join('\n')}\n` : text.endsWith('\n') ? text : `${text}\n`);
   if (!out.isTerminal) return;
-  const { project: of, agents } = await api.getProject({ project });
+  const { project: of } = await api.getProject({ project });
   if (of.status !== 'submitted') return;
   say(session, '');
-  sayHint(session, `approve ${project}`, `request-changes ${project} ${agents[0]?.id ?? 'AGENT'} "…"`);
+  sayHint(session, `approve ${project}`, `request-changes ${project} ${of.reportBy ?? 'AGENT'} "…"`);
 }

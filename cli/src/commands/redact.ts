@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import type { RedactedAnswer } from '@suzumio/contract/operations/messages';
-import { oneLine } from '@suzumio/core/prompt/body';
+import { cutBody, oneLine, renderBody } from '@suzumio/core/prompt/body';
 import { artifactCalled } from '../reach/api-client.js';
 import { requireApi } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import type { Action } from './action.js';
 import { confirm } from './confirm.js';
 import { examples } from './help.js';
-import { dayAndTime } from '../render/format.js';
+import { dayAndTime, size } from '../render/format.js';
 import { tell } from './tell.js';
 
 interface RedactOptions {
@@ -46,9 +46,11 @@ async function redactMessage(
   { because, yes }: RedactOptions,
 ): Promise<undefined> {
   const api = await requireApi(session);
-  const { id, seq, sender } = await api.getMessage({ project, message: name });
-  const warning = `The text of message ${seq} from ${sender} cannot be had back, nor its copies. ${known}`;
-  await confirm(session, warning, { yes, command: `messages redact ${project} ${seq}` });
+  const { id, seq, sender, body } = await api.getMessage({ project, message: name });
+  const warning = `Redacting message ${seq} from ${sender} removes its text and its copies for good. ${known}`;
+  // Who has agreed already sees nothing: what is to be removed is not written to a log once more.
+  const shown = yes || session.context.ask === undefined ? warning : [warning, ...beginningOf(body)].join('\n');
+  await confirm(session, shown, { yes, command: `messages redact ${project} ${seq}` });
   const answer = await api.redactMessage({ project, message: id, body: { because } });
   tellRedacted(session, answer, `Message ${seq}`, `messages show ${project} ${seq}`);
 }
@@ -60,14 +62,23 @@ async function redactArtifact(
   { because, yes }: RedactOptions,
 ): Promise<undefined> {
   const api = await requireApi(session);
-  const { id, name, creator } = await artifactCalled(api, project, named);
-  const warning = `The content of ${oneLine(name)} from ${creator} (${id}) cannot be had back, nor its copies. ${known}`;
+  const { id, name, creator, sizeBytes } = await artifactCalled(api, project, named);
+  const warning = `Redacting ${oneLine(name)} from ${creator} (${id}, ${size(sizeBytes)}) removes its content and its copies for good. ${known}`;
   await confirm(session, warning, { yes, command: `artifacts redact ${project} ${id}` });
   const answer = await api.redactArtifact({ project, artifact: id, body: { because } });
   tellRedacted(session, answer, oneLine(name), `artifacts ${project}`);
 }
 
-const known = 'Who knows it by now begins its turn anew; files of workspaces and backups keep what they have.';
+const known = 'Turns that know it and have not ended begin anew. Files of workspaces and backups keep what they have.';
+
+const mostLines = 10;
+
+/** A text as it is shown to who decides about it: every line has a prefix, and a long one is cut. */
+function beginningOf(body: string): string[] {
+  const lines = renderBody(cutBody(body, 2_000)).split('\n');
+  const more = lines.length > mostLines || cutBody(body, 2_000) !== body;
+  return [...lines.slice(0, mostLines), ...(more ? ['| …'] : [])];
+}
 
 function tellRedacted(session: Session, answer: RedactedAnswer, what: string, next: string): void {
   const { redacted, left } = answer;

@@ -9,9 +9,11 @@ import { openWarning } from '../render/open-warning.js';
 import { renderProjects, renderStatus } from '../render/status.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
+
 import type { Register } from './action.js';
 import { gatherLabels, gatherStatuses } from './arguments.js';
 import { examples } from './help.js';
+import { sayUnserved } from './unserved.js';
 
 export const registerStatus: Register = (program, action) => {
   examples(
@@ -79,8 +81,4 @@ async function status(
 /** Whether a project changes by itself where a server runs. */
 function isRunning({ project }: ProjectDetailAnswer): boolean {
   return project.status === 'running' || project.turns.active > 0;
-}
-
-function sayUnserved(session: Session): void {
-  say(session, '', `No server is running for ${session.root}: this is how it was left, and it goes on when one runs.`);
 }

@@ -1,8 +1,10 @@
-import { findReads } from '../reach/reach.js';
+import { openDirectory } from '../reach/open-directory.js';
+import { findApi } from '../reach/reach.js';
 import { renderWhy } from '../render/why.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { examples } from './help.js';
+import { sayUnserved } from './unserved.js';
 
 /** Explains why an agent is idle. */
 export const registerWhy: Register = (program, action) => {
@@ -14,8 +16,11 @@ export const registerWhy: Register = (program, action) => {
 };
 
 async function why(session: Session, project: string, agent: string): Promise<undefined> {
-  const answer = await (await findReads(session)).whyAgent({ project, agent });
+  const api = await findApi(session);
+  const answer = await (api ?? (await openDirectory(session))).whyAgent({ project, agent });
   sayJson(session, answer);
   say(session, ...renderWhy(answer, session.context.out.columns));
-  sayNext(session, ...new Set(answer.reasons.flatMap(({ next }) => next ?? [])));
+  if (!api) sayUnserved(session);
+  const next = answer.reasons.flatMap(({ next: step }) => step ?? []);
+  sayNext(session, ...new Set([...(api ? [] : ['serve']), ...next]));
 }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { configDefaults } from '@suzumio/core/config/defaults';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
-import { checkDocker } from '@suzumio/turn-worker';
+import { checkDocker, howToHave } from '@suzumio/turn-worker';
 import { broken, type Finding, ok } from './check.js';
 
 /** What turns are to run in. */
@@ -37,7 +37,7 @@ export async function checkEngine(root: string, { image, dockerSocket }: EngineC
     }
     const docker = ok('docker', `engine ${report.version}`);
     if (report.image !== true) {
-      return [docker, broken('image', problem, 'npm run images   (npm run images -- --offline without a registry)')];
+      return [docker, broken('image', problem, howToHave(runner))];
     }
     const found = [docker, checkRunner(runner, report.missingToolpacks ?? [])];
     if (report.door !== undefined) return [...found, ok('door', doors[report.door])];
@@ -52,7 +52,7 @@ const listed = new Intl.ListFormat('en-GB');
 function checkRunner(image: string, missing: readonly string[]): Finding {
   if (missing.length === 0) return ok('image', image);
   const what = `${image} is of an earlier release: its runner has no tools of the toolpacks ${listed.format(missing)}`;
-  return broken('image', what, 'npm run images');
+  return broken('image', what, howToHave(image));
 }
 
 /** In the data directory where that can be written to, else among temporary files. */

@@ -3,7 +3,6 @@ import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
-import { isRetriedAtOnce, stepAfterEvent } from '@suzumio/core/why/what-helps';
 import { attemptOf } from '@suzumio/core/why/words';
 import { paint } from './colors.js';
 import { count, cut, dayAndTime, dollars, duration, timeOfDay } from './format.js';
@@ -182,9 +181,9 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
         return [
           ...new Set([
             `why ${id} ${one.id}`,
-            others.length > 0 && failed.every(({ failure }) => isRetriedAtOnce(failure?.code))
+            others.length > 0 && failed.every(({ failure }) => failure?.request?.operation === 'retryAgent')
               ? `retry ${id} --failed`
-              : stepAfterEvent(id, one.id, one.failure?.code).next,
+              : (one.failure?.next ?? `why ${id} ${one.id}`),
             ...why,
           ]),
         ];
@@ -196,7 +195,7 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       return [stopped ? `agents start ${id} ${stopped.id}` : `send ${id} ${first} P1 "…"`, ...why, ...left];
     }
     case 'submitted':
-      return [`report ${id}`, `approve ${id}`, `request-changes ${id} ${first} "…"`];
+      return [`report ${id}`, `approve ${id}`, `request-changes ${id} ${project.reportBy ?? first} "…"`];
     case 'completed':
       return [`report ${id}`];
   }

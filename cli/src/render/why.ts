@@ -12,12 +12,14 @@ export function renderWhy({ agent, state, unread, reasons }: WhyAnswer, columns?
   ];
 }
 
-function doing(state: WhyAnswer['state'], [first]: WhyAnswer['reasons']): string {
+function doing(state: WhyAnswer['state'], reasons: WhyAnswer['reasons']): string {
+  const [first] = reasons;
   switch (state) {
     case 'quiet':
       return 'is quiet';
     case 'running':
-      return first?.code === 'working' ? 'is at work' : 'has a turn that waits';
+      if (first?.code === 'working') return 'is at work';
+      return reasons.some(({ code }) => code === 'working') ? 'was at work' : 'has a turn that waits';
     case 'failed':
       return 'has failed';
     case 'stopped':

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
+import { stepAfterEvent } from '@suzumio/core/why/what-helps';
+import type { FailureCode } from '@suzumio/protocol/failure-codes';
 import { renderProjects, renderStatus as render } from '@suzumio/cli/render/status';
 
 const at = (clock: string) => `2026-11-21T${clock}.000Z`;
@@ -23,6 +25,7 @@ function project(fields: Partial<ProjectView>): ProjectView {
     standingTeam: null,
     reportPath: null,
     reportVersion: null,
+    reportBy: null,
   } as const;
   const times = { createdAt: at('20:13:00'), startedAt: at('20:14:00'), statusAt: at('20:14:31') };
   return { ...base, ...times, ...counts, ...fields };
@@ -63,7 +66,12 @@ const active = {
   notBefore: null,
   failure: null,
 } as const;
-const failure = { code: 'time-limit', message: '', turn: 't', turnNumber: 1, attempt: 1 } as const;
+const failed = (who: string, code: FailureCode = 'time-limit') => {
+  const failure = { code, message: '', turn: 't', turnNumber: 1, attempt: 1, ...stepAfterEvent('newsroom', who, code) };
+  return agent(who, { state: 'failed', failure });
+};
+const { failure } = failed('checker');
+if (!failure) throw new Error('it has failed');
 /** What stands beside an agent in a project that runs. */
 const stateOf = (fields: Partial<AgentView>, of: Partial<ProjectView> = {}) =>
   renderStatus(project(of), [agent('ada', fields)], style).lines[1]?.replace('  ada  ', '');
@@ -75,7 +83,11 @@ describe('status', () => {
       agent('reporter-1', { unread: 1 }),
       agent('checker', { state: 'failed', failure, undelivered: 1 }),
     ];
-    const submitted = project({ status: 'submitted', turns: { total: 8, active: 0, failed: 1 } });
+    const submitted = project({
+      status: 'submitted',
+      reportBy: 'reporter-1',
+      turns: { total: 8, active: 0, failed: 1 },
+    });
     expect(renderStatus(submitted, agents, style)).toEqual({
       lines: [
         'newsroom   submitted, waits for you     8 turns, 1 failed, 0 tokens, 31 s',
@@ -83,7 +95,7 @@ describe('status', () => {
         '  reporter-1  quiet, 1 unread (project is submitted)',
         '  checker     failed   time-limit in turn 1, attempt 1',
       ],
-      next: ['report newsroom', 'approve newsroom', 'request-changes newsroom editor "…"'],
+      next: ['report newsroom', 'approve newsroom', 'request-changes newsroom reporter-1 "…"'],
     });
   });
 
@@ -157,14 +169,16 @@ describe('status', () => {
   });
 
   test('of failed agents in a running project, suggests to look and to retry', () => {
-    const one = renderStatus(project({}), [agent('checker', { state: 'failed' })], style);
+    const one = renderStatus(project({}), [failed('checker')], style);
     expect(one.lines[0]).toContain('running, waits for a failed agent');
     expect(one.next).toEqual(['why newsroom checker', 'agents retry newsroom checker']);
-    const mismatch = { ...failure, code: 'journal-mismatch' } as const;
-    const contradicted = renderStatus(project({}), [agent('checker', { state: 'failed', failure: mismatch })], style);
+    const contradicted = renderStatus(project({}), [failed('checker', 'journal-mismatch')], style);
     expect(contradicted.next).toEqual(['why newsroom checker', 'agents reset newsroom checker --redeliver']);
-    const two = renderStatus(project({}), [agent('a', { state: 'failed' }), agent('b', { state: 'failed' })], style);
+    const two = renderStatus(project({}), [failed('a'), failed('b')], style);
     expect(two.next).toEqual(['why newsroom a', 'retry newsroom --failed']);
+    const mixed = renderStatus(project({}), [failed('a'), failed('b', 'step-limit')], style);
+    expect(mixed.next).toEqual(['why newsroom a', 'agents retry newsroom a']);
+    expect(renderStatus(project({}), [failed('a', 'ref-unknown')], style).next).toEqual(['why newsroom a']);
   });
 
   test('of mail that a stopped agent or a cancelled turn keeps, suggests what frees it', () => {

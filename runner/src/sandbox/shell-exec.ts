@@ -82,6 +82,7 @@ function answer({ maxOutputBytes, timeoutMs }: Input, { exit, timedOut, left, ke
     metadata: {
       exitCode: timedOut ? null : exit.exitCode,
       signal: exit.signal,
+      ...(exit.outOfMemory ? { outOfMemory: true } : {}),
       timedOut,
       truncated,
       durationMs: Math.round(exit.durationMs),
@@ -102,9 +103,10 @@ function section(name: string, output: KeptOutput, most: number): string[] {
 }
 
 /** How a command ended, in words. */
-export function exitText({ exitCode, signal }: Exit): string {
-  if (exitCode === null) return `ended by ${signal ?? 'a signal'}`;
-  return signal === null ? `exit code ${exitCode}` : `exit code ${exitCode}: ${signal}`;
+export function exitText({ exitCode, signal, outOfMemory }: Exit): string {
+  const why = outOfMemory ? ', killed because the memory of the turn was used up' : '';
+  if (exitCode === null) return `ended by ${signal ?? 'a signal'}${why}`;
+  return signal === null ? `exit code ${exitCode}` : `exit code ${exitCode}: ${signal}${why}`;
 }
 
 const maxNamed = 5;

@@ -9,7 +9,6 @@ import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
-import { refusal } from './support/refusal.js';
 import { type EventStream, openStream, type StreamedEvent } from './support/sse-client.js';
 
 let api: TestApi;
@@ -29,9 +28,9 @@ const say = (project: string, reason: string, cell: Cell = api.cell) =>
     store.write((tx) => tx.emit({ type: 'agent.waiting', actor: 'test', agent: 'ada', data: { reason } })),
   );
 
-async function follow(query = '', lastEventId?: string, url = api.url): Promise<EventStream> {
+async function follow(query = '', lastEventId?: string, url = api.url, token = api.adminToken): Promise<EventStream> {
   const stream = await openStream(`${url}/api/events${query}`, {
-    authorization: `Bearer ${api.adminToken}`,
+    authorization: `Bearer ${token}`,
     accept: 'text/event-stream',
     ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }),
   });
@@ -141,12 +140,20 @@ describe('a stream of the cell', () => {
     expect(told(await next(stream))).toEqual(['project.initialized', 'one', undefined]);
   });
 
-  test('is for tokens of the whole cell', async () => {
-    await api.create(named('one'));
+  test('has what one project does, and nothing of others, for a token that is for one', async () => {
+    await api.create(named('one'), { start: false });
+    await api.create(named('two'), { start: false });
     const token = await api.token('read', 'one');
-    expect(refusal(await api.get('/api/events', { token }))).toMatchObject({ code: 'forbidden' });
-    const read = await api.token('read');
-    expect((await api.get('/api/events', { token: read })).status).toBe(200);
+    const stream = await follow('', '1-0', api.url, token);
+    await say('two', 'no');
+    expect((await api.call('DELETE', '/api/projects/two')).status).toBe(200);
+    await say('one', 'yes');
+    expect(told(await next(stream))).toEqual(['project.initialized', 'one', undefined]);
+    expect(told(await next(stream))).toEqual(['agent.waiting', 'one', 'yes']);
+    for (const query of ['', '?after=1-0']) {
+      const { items } = (await api.get(`/api/events${query}`, { token })).json as { items: { project: string }[] };
+      expect(items.map(({ project }) => project)).toEqual(['one', 'one']);
+    }
   });
 });
 

@@ -112,6 +112,15 @@ test('failed agents and undelivered mail of all projects are told, no project hi
     agent: 'ada',
     turnNumber: 1,
     next: 'redeliver desk 1 --agent ada',
+    request: {
+      operation: 'redeliverMessage',
+      params: { project: 'desk', message: '1', body: { agent: 'ada' } },
+      asks: [],
+    },
+  });
+  expect(failures.items[0]).toMatchObject({
+    next: 'agents retry desk ada',
+    request: { operation: 'retryAgent', params: { project: 'desk', agent: 'ada' } },
   });
   await api.post('/api/projects/desk/agents/ada/reset', { redeliver: true });
   expect(await system()).toMatchObject({ failures: { agents: 3 }, undelivered: { messages: 3 } });

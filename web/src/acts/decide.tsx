@@ -1,5 +1,4 @@
 import type { Agent, Project } from '@suzumio/sdk/client';
-import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { api, keys } from '../api.js';
@@ -186,7 +185,7 @@ interface FormProps {
 /** What is to be changed, and by whom: by who submitted it, unless another is chosen. */
 function ChangesForm({ project, agents, version, field, send, close }: FormProps) {
   const [draft, change] = useDraft(`changes ${project.id}`, nothing);
-  const submitter = useSubmitter(project.id);
+  const submitter = project.reportBy;
   const [first] = agents;
   const chosen = [draft.recipient, submitter].find((id) => agents.some((agent) => agent.id === id)) ?? first?.id ?? '';
   const named = agents.find(({ id }) => id === chosen);
@@ -250,18 +249,5 @@ function ChangesForm({ project, agents, version, field, send, close }: FormProps
         </p>
       </div>
     </form>
-  );
-}
-
-/** The agent that submitted the newest version. */
-function useSubmitter(project: string): string | undefined {
-  return (
-    useQuery({
-      queryKey: [...keys.project(project), 'submitter'],
-      queryFn: async () => {
-        const query = { types: ['project.submitted' as const], order: 'desc' as const, limit: 1 };
-        return (await api.listEvents({ project, query })).items[0]?.agent ?? null;
-      },
-    }).data ?? undefined
   );
 }

@@ -36,7 +36,7 @@ export class BackgroundProcesses {
     this.#all.set(handle, added);
     command.exited.then(
       (exit) => (added.exit = exit),
-      () => (added.exit = { exitCode: null, signal: null, durationMs: 0 }),
+      () => (added.exit = { exitCode: null, signal: null, outOfMemory: false, durationMs: 0 }),
     );
   }
 

@@ -4,6 +4,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findProgram } from './find-program.js';
+import { memoryKills } from './memory-kills.js';
 import { endTree, markName, type ProcessTree, processesOf, processesStarted, signalGroup } from './process-tree.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,6 +13,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface Exit {
   readonly exitCode: number | null;
   readonly signal: string | null;
+  /** Whether it was killed because the memory of the container was used up. */
+  readonly outOfMemory: boolean;
   readonly durationMs: number;
 }
 
@@ -44,6 +47,7 @@ export class Command {
   private constructor(shell: string, command: string, cwd: string, env: Environment, sink: Sink) {
     const mark = randomBytes(12).toString('hex');
     const startedBefore = processesStarted();
+    const killsBefore = memoryKills();
     const started = performance.now();
     this.#child = spawn('/bin/sh', ['-c', leader, 'sh', shell, '-c', command], {
       cwd,
@@ -60,7 +64,9 @@ export class Command {
     this.exited = new Promise((resolve, reject) => {
       this.#child.once('error', reject);
       this.#child.once('exit', (code, signal) => {
-        resolve({ exitCode: code, signal: signal ?? signalIn(code), durationMs: performance.now() - started });
+        const by = signal ?? signalIn(code);
+        const outOfMemory = by === 'SIGKILL' && memoryKills() > killsBefore;
+        resolve({ exitCode: code, signal: by, outOfMemory, durationMs: performance.now() - started });
       });
     });
     this.exited.catch(() => undefined);

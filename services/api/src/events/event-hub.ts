@@ -208,8 +208,8 @@ function cellFrame(epoch: number, { number: seq, project, labels, told }: CellEn
   const id = `${epoch}-${seq}`;
   if ('event' in told) {
     const { type, agent } = told.event;
-    return { seq, type, agent, labels, text: eventText(id, type, told.event) };
+    return { seq, type, agent, project, labels, text: eventText(id, type, told.event) };
   }
   const data: CellNotice = { project, epoch: told.epoch };
-  return { seq, type: undefined, agent: null, labels, text: eventText(id, `project.${told.notice}`, data) };
+  return { seq, type: undefined, agent: null, project, labels, text: eventText(id, `project.${told.notice}`, data) };
 }

@@ -9,7 +9,8 @@ export interface Frame {
   agent: string | null;
   /** The message that is answered, where the event is a reply. */
   answers?: string | undefined;
-  /** The labels of its project, where followers of several projects share a feed. */
+  /** Its project and the labels of that, where followers of several projects share a feed. */
+  project?: string;
   labels?: Labels;
   text: string;
 }

@@ -54,14 +54,14 @@ export function eventRuns(hub: EventHub, access: OpenAccess): Runs<typeof events
 
 export function cellEventRuns(hub: EventHub, access: OpenAccess): Runs<typeof cellEvents> {
   return {
-    async listCellEvents({ context: { cell }, query }) {
+    async listCellEvents({ context: { cell }, identity, query }) {
       const { after, limit } = query;
       await settled(cell);
-      const wants = wantsOf(query);
+      const wants = wantsOf(query, identity.project);
       const { epoch, newest } = cell.catalog.timeline.position();
       if (after === undefined) {
-        const items = await newestOfCell(cell, limit, ({ event: { type, agent }, labels }) =>
-          wants({ type, agent, labels }),
+        const items = await newestOfCell(cell, limit, ({ event: { type, agent, project }, labels }) =>
+          wants({ type, agent, project, labels }),
         );
         return { items, next: `${epoch}-${newest}` };
       }
@@ -69,8 +69,8 @@ export function cellEventRuns(hub: EventHub, access: OpenAccess): Runs<typeof ce
       const items: CellEvent[] = [];
       for (let pages = 0; pages < mostPages && items.length < limit && last < newest; pages += 1) {
         const page = await cellPage(cell, last, limit - items.length);
-        for (const { told, labels } of page.entries) {
-          if ('event' in told && wants({ type: told.event.type, agent: told.event.agent, labels }))
+        for (const { told, project, labels } of page.entries) {
+          if ('event' in told && wants({ type: told.event.type, agent: told.event.agent, project, labels }))
             items.push(told.event);
         }
         last = page.last;
@@ -80,14 +80,14 @@ export function cellEventRuns(hub: EventHub, access: OpenAccess): Runs<typeof ce
 
     /** Without a cursor a stream begins now, and says at once where that is. */
     async streamCellEvents(call) {
-      const { request, response, query, context } = call;
+      const { request, response, query, context, identity } = call;
       const from = cursorOf(request, query.after);
       if (request.method === 'HEAD') {
         response.type('text/event-stream').end();
         return;
       }
       const signal = access.of(response);
-      const wants = wantsOf(query);
+      const wants = wantsOf(query, identity.project);
       if (from !== undefined) {
         hub.followCell(response, { from, wants, signal });
         return;
@@ -125,8 +125,10 @@ interface Filters {
   label?: readonly (readonly [string, string])[] | undefined;
 }
 
-function wantsOf({ types, agents, label = [] }: Filters): StreamOptions['wants'] {
-  return ({ type, agent, labels }) =>
+/** @param only the project that is shown alone; null where all are */
+function wantsOf({ types, agents, label = [] }: Filters, only: string | null = null): StreamOptions['wants'] {
+  return ({ type, agent, project, labels }) =>
+    (only === null || project === only) &&
     label.every(([key, value]) => labels?.[key] === value) &&
     (type === undefined ||
       ((types?.includes(type) ?? true) && (agents === undefined || (agent !== null && agents.includes(agent)))));

@@ -1,6 +1,7 @@
 import type { SystemAnswer, service } from '@suzumio/contract/operations/service';
 import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import { version } from '@suzumio/runtime/version';
+import { nextSteps } from '@suzumio/core/why/next-steps';
 import { someUndelivered } from '@suzumio/store/mail/redeliver-message';
 import { diskView } from '@suzumio/store/content/storage';
 import { readWaiting } from '@suzumio/store/projects/inbox-items';
@@ -88,7 +89,7 @@ function troublesOf(store: ProjectStore): Troubles {
     return {
       failures: {
         agents: failed.length,
-        items: failed.slice(0, mostItems).map(({ agent, turnNumber, code, message, at, next }) => ({
+        items: failed.slice(0, mostItems).map(({ agent, turnNumber, code, message, at, next, request }) => ({
           project,
           agent,
           turnNumber,
@@ -96,6 +97,7 @@ function troublesOf(store: ProjectStore): Troubles {
           message,
           at,
           next,
+          request,
         })),
       },
       undelivered: {
@@ -105,7 +107,7 @@ function troublesOf(store: ProjectStore): Troubles {
           seq,
           agent,
           turnNumber,
-          next: `redeliver ${project} ${String(seq)} --agent ${agent}`,
+          ...nextSteps.redeliverMessage(project, seq, agent),
         })),
       },
     };

@@ -3,7 +3,7 @@ import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import * as z from 'zod';
 import { budgetChange } from './budget.js';
-import { nextRequest } from './next-request.js';
+import { nextStep } from './next-request.js';
 import { pause } from './pause.js';
 
 const time = z.iso.datetime();
@@ -13,15 +13,11 @@ const every = {
   read: z.boolean().describe('Whether the holder of the token has marked it as read.'),
 };
 const ofProject = { ...every, project: z.string(), at: time };
-const next = {
-  next: z.string().describe('The command that goes on from here, without the program.'),
-  request: nextRequest.nullable().describe('The same as a request; null where there is no such operation.'),
-};
 
 /** Something that waits for a person, or that an agent told one. */
 export const inboxItem = z
   .discriminatedUnion('kind', [
-    z.object({ kind: z.literal('report'), ...ofProject, version: z.int(), ...next }),
+    z.object({ kind: z.literal('report'), ...ofProject, version: z.int(), ...nextStep.shape }),
     z.object({
       kind: z.literal('failure'),
       ...ofProject,
@@ -29,7 +25,7 @@ export const inboxItem = z
       code: failureCode,
       message: z.string(),
       turnNumber: z.int(),
-      ...next,
+      ...nextStep.shape,
     }),
     z.object({
       kind: z.literal('pause'),
@@ -37,7 +33,7 @@ export const inboxItem = z
       project: z.string().nullable().describe('Null where every project is paused.'),
       agent: z.string().nullable().describe('Null where its whole project is paused.'),
       pause,
-      ...next,
+      ...nextStep.shape,
     }),
     z.object({
       kind: z.literal('budget'),
@@ -47,7 +43,7 @@ export const inboxItem = z
       limit: z.enum(['tokens', 'usd', 'turns']),
       max: z.number(),
       used: z.number().describe('What is used of it, more than four fifths; reservations of running calls included.'),
-      ...next,
+      ...nextStep.shape,
     }),
     z.object({
       kind: z.literal('message'),
@@ -61,7 +57,7 @@ export const inboxItem = z
         threadId: z.string(),
         excerpt: z.string().describe('The beginning of its text.'),
       }),
-      ...next,
+      ...nextStep.shape,
     }),
   ])
   .describe('What waits for a person (a report, a failure, a pause, a budget), or what an agent sent to `user`.');

@@ -6,6 +6,7 @@ import { labels } from './labels.js';
 import { priority, projectId } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import { agentStates, turnStatuses } from './states.js';
+import { nextStep } from './next-request.js';
 import { pause } from './pause.js';
 import { projectStatuses } from './project-status.js';
 import { redaction } from './redaction.js';
@@ -24,6 +25,7 @@ export const projectView = z.object({
   standingTeam: z.string().nullable().describe('The team whose standing project it is: it is never submitted.'),
   reportPath: z.string().nullable().describe("The report's file, relative to the project's directory."),
   reportVersion: z.int().nullable().describe('The newest version of the report; null while there is none.'),
+  reportBy: z.string().nullable().describe('The agent that submitted it; null while there is none.'),
   createdAt: time,
   statusAt: time.describe('Since when it has its status.'),
   startedAt: time.nullable().describe('When it ran for the first time.'),
@@ -68,7 +70,10 @@ export const agentView = z.object({
   unread: z.int().describe('Messages that wait in its inbox.'),
   undelivered: z.int().describe('Messages that it read in turns which failed or were cancelled.'),
   turns: z.int().describe('How many it has had.'),
-  failure: failure.extend({ turn: z.string(), turnNumber: z.int(), attempt: z.int() }).nullable(),
+  failure: failure
+    .extend({ turn: z.string(), turnNumber: z.int(), attempt: z.int(), ...nextStep.shape })
+    .nullable()
+    .describe('Why its turn failed, where it has, and what leads on from there.'),
 });
 export type AgentView = z.infer<typeof agentView>;
 

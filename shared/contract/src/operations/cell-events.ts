@@ -47,10 +47,9 @@ export const cellEvents = resource('Events', {
   listCellEvents: {
     method: 'get',
     path: '/api/events',
-    wholeCell: true,
     summary: 'What has happened in all projects; with `Accept: text/event-stream`, the same as its stream.',
     description:
-      "With `after`, what follows there in the order of the stream; without, the newest by their time. An event's `id` is one of its project.",
+      "With `after`, what follows there in the order of the stream; without, the newest by their time. An event's `id` is one of its project. A token for one project gets the events of that one.",
     query: cellEventsQuery,
     answers: {
       200: { description: 'A part of the list.', content: json(cellEventListAnswer) },
@@ -60,8 +59,8 @@ export const cellEvents = resource('Events', {
   streamCellEvents: {
     method: 'get',
     path: '/api/stream',
-    wholeCell: true,
     summary: 'What happens in all projects, as server-sent events, from now on or after a place.',
+    description: 'A token for one project gets the events of that one.',
     query: cellStreamQuery,
     headers: {
       'Last-Event-ID': {

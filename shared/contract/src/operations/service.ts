@@ -1,5 +1,6 @@
 import { failureCode } from '@suzumio/protocol/failure-codes';
 import * as z from 'zod';
+import { nextStep } from '../model/next-request.js';
 import { pause } from '../model/pause.js';
 import { storedView } from '../model/storage.js';
 import { json, resource } from './operation.js';
@@ -99,7 +100,7 @@ export const systemAnswer = z.object({
           code: failureCode,
           message: z.string(),
           at: seen,
-          next: z.string().describe('The command that says what to do, without the program.'),
+          ...nextStep.shape,
         }),
       ),
     })
@@ -113,7 +114,7 @@ export const systemAnswer = z.object({
           seq: z.int().describe("The message's number."),
           agent: z.string(),
           turnNumber: z.int().describe('Its turn that read the message and failed or was cancelled.'),
-          next: z.string().describe('The command that delivers it again, without the program.'),
+          ...nextStep.shape,
         }),
       ),
     })

@@ -31,6 +31,12 @@ export const nextSteps = {
   retry: (project: string, agent: string) => step(`agents retry ${project} ${agent}`, 'retryAgent', { project, agent }),
   redeliver: (project: string, agent: string) =>
     step(`agents reset ${project} ${agent} --redeliver`, 'resetAgent', { project, agent, body: { redeliver: true } }),
+  redeliverMessage: (project: string, message: number, agent: string) =>
+    step(`redeliver ${project} ${message} --agent ${agent}`, 'redeliverMessage', {
+      project,
+      message: String(message),
+      body: { agent },
+    }),
   startAgent: (project: string, agent: string) =>
     step(`agents start ${project} ${agent}`, 'startAgent', { project, agent }),
   why: (project: string, agent: string) => step(`why ${project} ${agent}`, 'whyAgent', { project, agent }),

@@ -48,9 +48,14 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
   const since = turn.attemptStartedAtMs ?? nowMs;
   const attempt = turn.attempt > 1 ? `, attempt ${turn.attempt}` : '';
   const mail = agent.unread === 0 ? '' : ` ${nextMail(facts)} will be in the next turn.`;
+  const missing = servicesMissing(cell, nowMs);
+  const place = `on ${turn.worker ?? 'a worker'} since ${moment(since, nowMs)}`;
   const working: WhyReason = {
     code: 'working',
-    sentence: `It works: turn ${turn.number}${attempt} runs on ${turn.worker ?? 'a worker'} since ${moment(since, nowMs)}.${mail}`,
+    sentence:
+      missing.length === 0
+        ? `It works: turn ${turn.number}${attempt} runs ${place}.${mail}`
+        : `Turn ${turn.number}${attempt} was running ${place}; whether it still runs is not known.${mail}`,
     ...nextSteps.follow(project.id, agent.id, turn.number),
   };
   const others: WhyReason[] = [];
@@ -61,13 +66,12 @@ function running(facts: ProjectFacts, turn: TurnFacts, cell: CellFacts, nowMs: n
       ...waiting,
     });
   }
-  others.push(...servicesMissing(cell, nowMs));
   if (agent.stopping) {
     others.push({ code: 'stopping', sentence: 'It stops when this turn has ended.', ...waiting });
   } else {
     others.push(...heldUp(facts, cell));
   }
-  return [working, ...others];
+  return withFirst([...missing, working, ...others]);
 }
 
 /** Only time helps. */

@@ -85,11 +85,6 @@ function helpFor(code: string): Help {
   return Object.hasOwn(helps, code) ? helps[code as FailureCode] : { step: 'retry' };
 }
 
-/** Whether a turn that failed so goes on by itself when it is retried now. */
-export function isRetriedAtOnce(code = ''): boolean {
-  return helpFor(code).step === 'retry';
-}
-
 /** What a person has to know before what comes next; an empty text where that is all. */
 export function wordsAfterFailure(code = ''): string {
   return helpFor(code).words ?? '';

@@ -36,6 +36,8 @@ export interface QuotaPassed {
   pool: StoredPool;
   usedBytes: number;
   limitBytes: number;
+  /** How much more was to be stored, as far as it was known: of what arrives, what has arrived. */
+  neededBytes: number;
   message: string;
 }
 
@@ -53,8 +55,12 @@ export function passedQuota(
   moreBytes = { ofOwner: 1, ofProject: 1 },
 ): QuotaPassed | undefined {
   const { ofOwner: own, ofProject: all } = storedBytes(reader, owner, pool);
-  if (hasQuota(owner) && own + moreBytes.ofOwner > limits.agent[pool]) return passed(owner, pool, own, limits);
-  return all + moreBytes.ofProject > limits.project[pool] ? passed('project', pool, all, limits) : undefined;
+  if (hasQuota(owner) && own + moreBytes.ofOwner > limits.agent[pool]) {
+    return passed(owner, pool, own, limits, moreBytes.ofOwner);
+  }
+  return all + moreBytes.ofProject > limits.project[pool]
+    ? passed('project', pool, all, limits, moreBytes.ofProject)
+    : undefined;
 }
 
 /** The full quotas of a project and its agents. */
@@ -73,7 +79,7 @@ function hasQuota(owner: string): boolean {
   return owner !== USER_ID && owner !== systemOwner;
 }
 
-function passed(of: string, pool: StoredPool, usedBytes: number, limits: StorageLimits): QuotaPassed {
+function passed(of: string, pool: StoredPool, usedBytes: number, limits: StorageLimits, neededBytes = 1): QuotaPassed {
   const rule = of === 'project' ? 'project' : 'agent';
   const limitBytes = limits[rule][pool];
   const whose = of === 'project' ? 'The project' : `Agent ${of}`;
@@ -82,10 +88,11 @@ function passed(of: string, pool: StoredPool, usedBytes: number, limits: Storage
     pool === 'files'
       ? 'Files that nothing refers to are removed after a day.'
       : 'Rows are kept as long as their project.';
-  const message = `${whose} has stored ${bytesInWords(usedBytes)} of ${bytesInWords(limitBytes)} that it may store as ${what} (policy: storage.${rule}.${pool}), which leaves no room for this. ${help}`;
-  return { of, pool, usedBytes, limitBytes, message };
+  const room = neededBytes === 1 ? 'this' : `at least ${bytesInWords(neededBytes)} more`;
+  const message = `${whose} has stored ${bytesInWords(usedBytes)} of ${bytesInWords(limitBytes)} that it may store as ${what} (policy: storage.${rule}.${pool}), which leaves no room for ${room}. ${help}`;
+  return { of, pool, usedBytes, limitBytes, neededBytes, message };
 }
 
-export function quotaExceeded({ of, pool, usedBytes, limitBytes, message }: QuotaPassed): SuzumioError {
-  return new SuzumioError('quota-exceeded', message, { of, what: pool, usedBytes, limitBytes });
+export function quotaExceeded({ of, pool, usedBytes, limitBytes, neededBytes, message }: QuotaPassed): SuzumioError {
+  return new SuzumioError('quota-exceeded', message, { of, what: pool, usedBytes, limitBytes, neededBytes });
 }

@@ -1,6 +1,8 @@
 import type { AgentView } from '@suzumio/contract/model/views';
+import { stepAfterEvent } from '@suzumio/core/why/what-helps';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { TurnStatus } from '@suzumio/contract/model/states';
-import { type AgentRow, isUndelivered, pauseOf, unknownAgent } from '../rows.js';
+import { type AgentRow, isUndelivered, pauseOf, projectRow, unknownAgent } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso, parsed } from '../sqlite/page.js';
 
@@ -24,6 +26,7 @@ interface TurnColumns {
 
 /** The roster with each agent's state and mail, in the order of the project file. */
 export function listAgents(reader: SqlReader): AgentView[] {
+  const { id: project } = projectRow(reader);
   return reader
     .all<Row>(
       `SELECT agents.*, turns.id AS turn_id, turns.number AS turn_number, turns.status AS turn_status,
@@ -53,8 +56,16 @@ export function listAgents(reader: SqlReader): AgentView[] {
       unread: row.unread,
       undelivered: row.undelivered,
       turns: row.turns,
-      failure: parsed(row.failure_json),
+      failure: failureOf(project, row),
     }));
+}
+
+/** An agent's failure as its row has it. */
+export type AgentFailure = Failure & { turn: string; turnNumber: number; attempt: number };
+
+function failureOf(project: string, { id, failure_json: failure }: Row): AgentView['failure'] {
+  const kept = parsed<AgentFailure>(failure);
+  return kept && { ...kept, ...stepAfterEvent(project, id, kept.code) };
 }
 
 function activeTurn(id: string, row: TurnColumns): NonNullable<AgentView['activeTurn']> {

@@ -1,4 +1,3 @@
-import type { AgentView } from '@suzumio/contract/model/views';
 import { budgetShareTold, type InboxItem } from '@suzumio/contract/model/inbox';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Pause } from '@suzumio/contract/model/pause';
@@ -10,6 +9,7 @@ import { excerptOf } from '../mail/excerpt.js';
 import type { MessageRow } from '../mail/messages.js';
 import { type AgentRow, pauseOf, projectRow } from '../rows.js';
 import { iso, parsed } from '../sqlite/page.js';
+import type { AgentFailure } from './agents.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** An item of the inbox, whoever reads it. */
@@ -29,7 +29,7 @@ export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntr
   const whole = pauseOf(project);
   if (whole) entries.push(pausedEntry(id, null, whole));
   for (const agent of agents) {
-    const failure = parsed<NonNullable<AgentView['failure']>>(agent.failure_json);
+    const failure = parsed<AgentFailure>(agent.failure_json);
     if (agent.state === 'failed' && failure) {
       const { code, message, turn, turnNumber, attempt } = failure;
       entries.push({

@@ -19,7 +19,9 @@ export function readConfig(reader: SqlReader): ProjectConfig {
 export function readProject(reader: SqlReader): ProjectView {
   const project = projectRow(reader) as ReturnType<typeof projectRow> & { created_at_ms: number; status_at_ms: number };
   const count = (sql: string) => reader.get<{ count: number }>(`SELECT count(*) AS count FROM ${sql}`)?.count ?? 0;
-  const report = reader.get<{ version: number | null }>('SELECT max(version) AS version FROM reports');
+  const report = reader.get<{ version: number; agent: string }>(
+    'SELECT version, agent_id AS agent FROM reports ORDER BY version DESC LIMIT 1',
+  );
   const firstStart = reader.get<{ at: number }>(
     `SELECT created_at_ms AS at FROM events WHERE type = 'project.started' ORDER BY seq LIMIT 1`,
   );
@@ -31,6 +33,7 @@ export function readProject(reader: SqlReader): ProjectView {
     standingTeam: project.standing_team,
     reportPath: project.report_path,
     reportVersion: report?.version ?? null,
+    reportBy: report?.agent ?? null,
     createdAt: iso(project.created_at_ms),
     statusAt: iso(project.status_at_ms),
     startedAt: iso(firstStart?.at ?? null),

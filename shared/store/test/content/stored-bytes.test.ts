@@ -86,7 +86,8 @@ describe('what is stored', () => {
     await put('ada', 'x'.repeat(block));
     await expect(put('ada', 'y'.repeat(block + 1))).rejects.toMatchObject({
       code: 'quota-exceeded',
-      details: { of: 'ada', what: 'files', limitBytes: 3 * block - 1 },
+      details: { of: 'ada', what: 'files', usedBytes: 0, limitBytes: 3 * block - 1, neededBytes: 3 * block },
+      message: expect.stringContaining('which leaves no room for at least 12 KiB more.'),
     });
     await put('ben', 'y'.repeat(600));
     await testing.restart();

@@ -153,7 +153,15 @@ describe('an agent', () => {
     const here = await team();
     await here.work('ada');
     here.advance(leaseMs + 1_000);
-    expect((await codes(here, 'ada')).slice(0, 2)).toEqual(['working', 'worker-silent']);
+    // Its clock has left the services behind, too: whether it works is what is not known.
+    const reasons = await why(here, 'ada');
+    expect(reasons.map(({ code }) => code)).toEqual([
+      'scheduler-missing',
+      'toolhost-missing',
+      'working',
+      'worker-silent',
+    ]);
+    expect(reasons[2]?.sentence).toMatch(/^Turn 1 was running on .*; whether it still runs is not known\.$/);
   });
 
   test('that failed says how, and how to go on', async () => {

@@ -9,7 +9,7 @@ import { openDialog } from './dialogs.js';
 import { useKeys } from '../keys.js';
 import { Menu, MenuItem } from './menu.js';
 import { asked, type Run, showProject, useRun } from './use-run.js';
-import { words } from './words.js';
+import { afterFailure, goingOn, words } from './words.js';
 
 interface Props {
   project: string;
@@ -24,20 +24,22 @@ export default function AgentActs({ project, agent }: Props) {
   const { id, paused, failure } = agent;
   const name = nameOf(agent);
   const mayPause = may(paused === null ? 'pauseAgent' : 'resumeAgent');
-  const mayRetry = agent.state === 'failed' && failure !== null && may('retryAgent');
+  const leadsOn = afterFailure(failure);
+  const mayGoOn = agent.state === 'failed' && failure !== null && may(leadsOn);
   const turnPause = () =>
     paused === null
       ? run.ask(asked('pauseAgent', { project, agent: id }), `${name} is paused.`, () =>
           showPause(project, id, who.name),
         )
       : run.ask(asked('resumeAgent', { project, agent: id }), `${name} goes on.`, () => showPause(project, id, null));
-  const retry = () =>
-    run.ask(asked('retryAgent', { project, agent: id }), `Turn ${String(failure?.turnNumber)} is queued again.`);
-  useKeys({ pause: mayPause ? turnPause : undefined, retry: mayRetry ? retry : undefined });
+  const goOn = () => run.ask(goingOn(leadsOn, project, id), words[leadsOn].did);
+  useKeys({ pause: mayPause ? turnPause : undefined, retry: mayGoOn ? goOn : undefined });
   if (!mayPause && !may('changeBudget')) return null;
   return (
     <Bar label={`Run ${name}`} run={run} className="agent-acts">
-      {mayRetry ? <ActButton does="Retry" will={words.retryAgent.will} hotkey="retry" run={run} onAct={retry} /> : null}
+      {mayGoOn ? (
+        <ActButton does={words[leadsOn].does} will={words[leadsOn].will} hotkey="retry" run={run} onAct={goOn} />
+      ) : null}
       {agentAllows('start', agent) && may('startAgent') ? (
         <ActButton
           does="Start"
@@ -75,6 +77,8 @@ function showPause(project: string, id: string, by: string | null): () => void {
 function More({ project, agent, run }: Props & { run: Run }) {
   const may = useMay();
   const { id, activeTurn, undelivered, stopping } = agent;
+  // It stands outside of the menu then.
+  const isOffered = agent.state === 'failed' && afterFailure(agent.failure) === 'resetAgent';
   const name = nameOf(agent);
   const isAtWork = activeTurn !== null && activeTurn.attempt > 0;
   const stop = (now: boolean) =>
@@ -108,7 +112,7 @@ function More({ project, agent, run }: Props & { run: Run }) {
           onAct={() => reset(false)}
         />
       ) : null}
-      {undelivered > 0 && agentAllows('redeliver', agent) && may('resetAgent') ? (
+      {undelivered > 0 && agentAllows('redeliver', agent) && may('resetAgent') && !isOffered ? (
         <MenuItem does="Deliver its mail again" will={words.resetAgent.will} onAct={() => reset(true)} />
       ) : null}
       {agentAllows('stop', agent) && may('stopAgent') ? (

@@ -8,7 +8,7 @@ import { openDialog } from './dialogs.js';
 import { type Asked, useRun } from './use-run.js';
 import { words } from './words.js';
 
-type Next = NonNullable<Why['reasons'][number]['request']>;
+export type Next = NonNullable<Why['reasons'][number]['request']>;
 
 /** What comes next, as a button or a link; nothing where the page has none, or who is signed in may not. */
 export default function NextAct({ next }: { next: Next }) {

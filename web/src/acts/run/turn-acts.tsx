@@ -4,23 +4,31 @@ import { agentAllows } from './allowed.js';
 import { ActButton, Bar } from './bar.js';
 import { useKeys } from '../keys.js';
 import { asked, useRun } from './use-run.js';
-import { words } from './words.js';
+import { afterFailure, goingOn, words } from './words.js';
 
 /** What is done to one turn: cancelled while it waits or runs, retried where it is the last of its agent. */
 export function TurnActs({ project, turn, agent }: { project: string; turn: TurnDetail; agent: Agent | undefined }) {
   const may = useMay();
   const run = useRun(project);
   const isLast = agent !== undefined && agent.activeTurn === null && turn.number === agent.turns;
-  const mayRetry =
-    isLast && ['failed', 'cancelled'].includes(turn.status) && agentAllows('retry', agent) && may('retryAgent');
+  const leadsOn = afterFailure(agent?.failure ?? null);
+  const mayGoOn =
+    isLast && ['failed', 'cancelled'].includes(turn.status) && agentAllows('retry', agent) && may(leadsOn);
   const mayCancel = ['queued', 'running'].includes(turn.status) && may('cancelTurn');
   const number = String(turn.number);
-  const retry = () => run.ask(asked('retryAgent', { project, agent: turn.agent }), `Turn ${number} is queued again.`);
-  useKeys({ retry: mayRetry ? retry : undefined });
+  const goOn = () => run.ask(goingOn(leadsOn, project, turn.agent), words[leadsOn].did);
+  useKeys({ retry: mayGoOn ? goOn : undefined });
   return (
     <Bar label={`Run turn ${number}`} run={run} className="turn-acts">
-      {mayRetry ? (
-        <ActButton does="Retry" will={words.retryAgent.will} isFilled hotkey="retry" run={run} onAct={retry} />
+      {mayGoOn ? (
+        <ActButton
+          does={words[leadsOn].does}
+          will={words[leadsOn].will}
+          isFilled
+          hotkey="retry"
+          run={run}
+          onAct={goOn}
+        />
       ) : null}
       {mayCancel ? (
         <ActButton

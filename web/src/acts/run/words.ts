@@ -1,3 +1,6 @@
+import type { Agent } from '@suzumio/sdk/client';
+import { type Asked, asked } from './use-run.js';
+
 /** What acts are called, and what they will do: the same wherever they stand. */
 export const words = {
   retryAgent: {
@@ -30,3 +33,14 @@ export const words = {
     did: 'The turn is cancelled.',
   },
 } as const;
+
+/** What leads on after a failure by one request: the turn goes on, or a new one reads its mail. */
+export function afterFailure(failure: Agent['failure']): 'retryAgent' | 'resetAgent' {
+  return failure?.request?.operation === 'resetAgent' ? 'resetAgent' : 'retryAgent';
+}
+
+export function goingOn(operation: 'retryAgent' | 'resetAgent', project: string, agent: string): Asked {
+  return operation === 'retryAgent'
+    ? asked('retryAgent', { project, agent })
+    : asked('resetAgent', { project, agent, body: { redeliver: true } });
+}

@@ -1,6 +1,5 @@
 import { Link } from 'wouter';
 import { SystemActs } from '../../acts/run/late.js';
-import { asked } from '../../acts/run/use-run.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/visible.js';
 import { count } from '../../parts/numbers.js';
@@ -27,7 +26,10 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
       <h2>
         Failed agents <span className="quiet">{count(agents)}</span>
       </h2>
-      <p className="quiet">Retried, a turn goes on from where it stood: what it did has no second effect.</p>
+      <p className="quiet">
+        Retried, a turn goes on from where it stood: what it did has no second effect. Where its mail is delivered
+        again, a new turn reads it, and may repeat what an earlier one did.
+      </p>
       <Table
         rows={items}
         keyOf={({ project, agent }) => `${project} ${agent}`}
@@ -46,11 +48,9 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
           {
             title: 'What next',
             classOf: () => 'cell-acts',
-            cell: ({ project, agent, next }) => (
+            cell: ({ project, request, next }) => (
               <>
-                {next.startsWith('agents retry ') ? (
-                  <SystemActs project={project} request={asked('retryAgent', { project, agent })} />
-                ) : null}
+                {request === null ? null : <SystemActs project={project} request={request} />}
                 <Copyable text={`suzumio ${next}`} />
               </>
             ),
@@ -94,12 +94,9 @@ function Undelivered({ undelivered: { messages, items } }: Pick<SystemState, 'un
           {
             title: 'Deliver again',
             classOf: () => 'cell-acts',
-            cell: ({ project, seq, agent, next }) => (
+            cell: ({ project, request, next }) => (
               <>
-                <SystemActs
-                  project={project}
-                  request={asked('redeliverMessage', { project, message: String(seq), body: { agent } })}
-                />
+                {request === null ? null : <SystemActs project={project} request={request} />}
                 <Copyable text={`suzumio ${next}`} />
               </>
             ),

@@ -16,6 +16,7 @@ import { DockerSandbox } from './docker-sandbox.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables, homePath } from './environment-variables.js';
 import { agentFilter, isLater, runnerEntrypoint, toolpacksIn, turnLabels, workerLabel } from './labels.js';
+import { howToHave } from './own-image.js';
 import { probeEngine } from './probe.js';
 import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
@@ -161,11 +162,9 @@ export class DockerEngine implements TurnEngine {
       return await this.#docker.getImage(name).inspect();
     } catch (error) {
       if (statusOf(error) !== 404) throw engineFailure(error, 'look for the image');
-      throw new AttemptFailure(
-        'image-missing',
-        `The engine has no image ${name}. Pull it, or build it: npm run images.`,
-        { cause: error },
-      );
+      throw new AttemptFailure('image-missing', `The engine has no image ${name}: ${howToHave(name)}.`, {
+        cause: error,
+      });
     }
   }
 
