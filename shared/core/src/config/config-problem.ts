@@ -72,7 +72,7 @@ export interface ConfigProblem extends Place {
 }
 
 /** `file:line:column  message`, as compilers print it and editors understand it. */
-export function formatProblem(problem: ConfigProblem): string {
+export function formatProblem(problem: Place & Pick<ConfigProblem, 'message'>): string {
   return `${problem.file}:${problem.line}:${problem.column}  ${problem.message}`;
 }
 

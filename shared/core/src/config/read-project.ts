@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { type FileConfig, fileConfig } from '@suzumio/contract/model/project-config';
 import { isEnvValue } from './agent-env.js';
 import { refuseExpansion } from './check-expansion.js';
@@ -11,6 +10,7 @@ import { ProblemList } from './config-problem.js';
 import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
+import { openProject } from './open-project.js';
 import type { ProjectSource } from './project-source.js';
 import { readSkillFiles, refuseSkillFiles } from './read-skills.js';
 import { resolveExtends } from './resolve-extends.js';
@@ -36,27 +36,9 @@ export interface LoadFileOptions {
 export function readProject(path: string, options: LoadFileOptions, disk: SourceFiles): ProjectSource {
   const problems = new ProblemList();
   const said = new Said();
-  const content = disk.readText(path);
-  if (!content.ok) {
-    problems.add(content.code, { file: path, line: 1, column: 1 }, content.message);
-    throw problems.toError();
-  }
-  const files = new Set([content.realPath]);
-  const budget = fullBudget();
-  const parsed = readYaml(content.text, path, problems, budget);
-  const directory = dirname(content.realPath);
-  const configRoot = options.configRoot === undefined ? directory : disk.realDirectory(options.configRoot);
-  if (configRoot === undefined) {
-    problems.add(
-      'file-missing',
-      { file: path, line: 1, column: 1 },
-      `there is no directory ${options.configRoot ?? ''}`,
-    );
-    throw problems.toError();
-  }
+  const { text, parsed, directory, context } = openProject(path, options, disk, { problems, warnings: said.warnings });
   const resolved = (): ConfigNode => {
-    const context = { problems, warnings: said.warnings, disk, configRoot, files, budget };
-    const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
+    const imported = resolveImports(parsed, [{ name: path, realPath: context.realPath }], context);
     const isRead = (field: ConfigPath) => !isUnread(field);
     const harmless = refuseSecretVariables(imported, problems, (field) => isRead(field) && !isEnvValue(field));
     const substituted = substituteEnvironment(harmless, options.env, problems, said.warnings, isRead);
@@ -65,7 +47,7 @@ export function readProject(path: string, options: LoadFileOptions, disk: Source
   };
   const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
   const config = validate(root, directory, problems, said.warnings);
-  return sourceOf(config, root, content.text, [...files], said);
+  return sourceOf(config, root, text, [...context.files], said);
 }
 
 /**

@@ -10,20 +10,28 @@ export function resolveExtends(root: ConfigNode, problems: ProblemList): ConfigN
   return resolve(root, false, problems);
 }
 
-/** The fields whose objects hold what a file says of nothing else. */
-const freeFields = new Set(['script', 'providerOptions', 'options']);
+/** Whether the `extends` of an object is what it extends, and no field like any other. */
+export function mayExtend(map: { isRoot: boolean; isExtended: boolean; isList: boolean }): boolean {
+  return map.isRoot || map.isExtended || map.isList;
+}
 
-function resolve(node: ConfigNode, extended: boolean, problems: ProblemList): ConfigNode {
+/** Whether the objects in a field may have any fields. */
+export function staysAsItIs(field: string): boolean {
+  return ['script', 'providerOptions', 'options'].includes(field);
+}
+
+function resolve(node: ConfigNode, isExtended: boolean, problems: ProblemList): ConfigNode {
   if (node.kind === 'list') return { ...node, items: node.items.map((item) => resolve(item, false, problems)) };
   if (node.kind !== 'map') return node;
-  const mayExtend = node.wholeFile || extended || childOf(node, 'extends')?.kind === 'list';
+  const isList = childOf(node, 'extends')?.kind === 'list';
+  const extending = mayExtend({ isRoot: node.wholeFile, isExtended, isList });
   const own = new Map<string, MapEntry>();
   for (const [key, entry] of node.entries) {
-    if (mayExtend && key === 'extends') continue;
-    own.set(key, freeFields.has(key) ? entry : { ...entry, value: resolve(entry.value, false, problems) });
+    if (extending && key === 'extends') continue;
+    own.set(key, staysAsItIs(key) ? entry : { ...entry, value: resolve(entry.value, false, problems) });
   }
   const local: MapNode = { ...node, entries: own };
-  const extendsEntry = mayExtend ? node.entries.get('extends') : undefined;
+  const extendsEntry = extending ? node.entries.get('extends') : undefined;
   if (extendsEntry === undefined) return local;
   return [...basesOf(extendsEntry.value, problems), local].reduce<MapNode>(merge, { ...local, entries: new Map() });
 }

@@ -6,11 +6,14 @@ import type { Found, PublishedKey } from './published-key.js';
 import { publishedKeys } from './published-keys.js';
 import { describePath } from './schema-problems.js';
 
-/** A change that makes a file one of this format. */
+/** What makes a key of the published format one of this format. */
 export interface Change {
-  readonly key: PublishedKey;
   readonly place: Place;
-  readonly edit: Edit;
+  /** What the key is here, in a sentence. */
+  readonly message: string;
+  readonly edits: readonly Edit[];
+  /** Whether it is about the file, and no key of it. */
+  readonly isOfFile: boolean;
 }
 
 /** A file in this format. */
@@ -66,7 +69,7 @@ class Translator {
     if (key.when !== undefined && !key.when(found)) return;
     if (key.ours !== true && key.foreignOnly !== true) this.isForeign = true;
     const place = placeFor(key, found);
-    const message = () => messageFor(key, found);
+    const message = messageFor(key, found);
     const field = describePath(found.path);
     if (key.meaning === 'refused') {
       this.problems.add(key.code ?? 'key-refused', place, message, field);
@@ -77,14 +80,12 @@ class Translator {
       this.notes.add('key-without-effect', place, message, field === '' ? undefined : field);
     }
     const edits = key.instead?.(found) ?? [{ remove: found.path }];
-    for (const edit of edits) this.#change({ key, place: placeOf(this.root, found.path), edit });
-  }
-
-  #change(change: Change): void {
-    const { edit, place } = change;
-    if ('move' in edit) this.#refuseContradiction(edit.move, edit.to, place);
-    this.#tree.apply(edit, place);
-    this.changes.push(change);
+    const from = placeOf(this.root, found.path);
+    for (const edit of edits) {
+      if ('move' in edit) this.#refuseContradiction(edit.move, edit.to, from);
+      this.#tree.apply(edit, from);
+    }
+    this.changes.push({ place, message, edits, isOfFile: found.path.length === 0 });
   }
 
   #refuseContradiction(from: Found['path'], to: Found['path'], place: Place): void {
@@ -109,5 +110,6 @@ function messageFor(key: PublishedKey, found: Found): string {
   const entry = typeof path.at(-1) === 'number' && typeof value === 'string' ? ` (${value})` : '';
   const field = `${describePath(path)}${entry}`;
   const right = key.right === undefined ? '' : `: write ${key.right(found)}`;
-  return `${field === '' ? '' : `${field}: `}${key.here}${right}`;
+  const is = key.meaning === 'alias' ? 'here it is ' : '';
+  return `${field === '' ? '' : `${field}: `}${is}${key.here}${right}`;
 }

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { brief, load, minimal, problemsIn, problemsOf } from './project-files.js';
+import { importPublishedFile, loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
+import { brief, load, minimal, problemsIn, problemsOf, withFiles } from './project-files.js';
 
 const directory = join(import.meta.dirname, '../../../../test/fixtures/published');
 
@@ -196,5 +196,92 @@ describe('what cannot be honoured is refused with the line that would be right',
     ]) {
       expect(JSON.stringify(problems)).not.toContain('bcdefghijklmnop');
     }
+  });
+});
+
+describe('imported, a file of the published Suzumio', () => {
+  test.each(files)('%s means the same, without notes', (name, notes) => {
+    const { text, changes } = importPublishedFile(join(directory, name), {});
+    const beside = Object.fromEntries(
+      ['fragments/task.md', 'fragments/pm.yaml'].map((file) => [file, readFileSync(join(directory, file), 'utf8')]),
+    );
+    const imported = load({ 'project.yaml': text, ...beside });
+    expect(imported.notes).toEqual([]);
+    expect(imported.config).toEqual(loadProjectFile(join(directory, name), { env: {} }).config);
+    expect(changes.length > 0).toBe(notes.length > 0);
+  });
+
+  test('keeps comments, variables, and imports that need no change', () => {
+    const files = {
+      'project.yaml': `# A team.
+extends:
+  - @import(base/base.yaml)
+name: team # ours
+task: @import(task.md)
+agents:
+  # Who leads.
+  pm: &pm { prompt: "Lead in \${LANGUAGE:-English}.", workspace: old, tools: ["file.*"] }
+  worker: *pm
+turn: @import(turn.yaml)
+`,
+      'task.md': 'Do it.',
+      'turn.yaml': 'timeout: 5m\n',
+      'base/base.yaml': `# Of all teams.
+backend:
+  docker: { proxy: { http: "\${HTTP_PROXY}" } }
+  runner:
+    mode: mock
+    maxIterations: 8 # enough
+agents: { pm: { prompt: @import(pm.md), role: lead } }
+`,
+      'base/pm.md': 'Not read.',
+    };
+    withFiles(files, (directory) => {
+      const path = join(directory, 'project.yaml');
+      const { text, changes } = importPublishedFile(path, {});
+      expect(text).toBe(`# A team.
+# Of all teams.
+backend:
+  runner:
+    mode: mock
+agents:
+  # Who leads.
+  pm: { prompt: "Lead in \${LANGUAGE:-English}.", role: lead, tools: [ "file.*" ] }
+  worker: { prompt: "Lead in \${LANGUAGE:-English}.", tools: [ "file.*" ] }
+name: team # ours
+task: "@import(task.md)"
+turn:
+  timeout: 5m
+  maxSteps: 8 # enough
+tools:
+  toolpacks:
+    - files
+`);
+      expect(
+        changes.map(
+          ({ file, line, message }) => `${file.replace(`${directory}/`, '')}:${line} ${message.split(': ')[0]}`,
+        ),
+      ).toEqual([
+        'base/base.yaml:3 backend.docker.proxy',
+        'base/base.yaml:6 backend.runner.maxIterations',
+        'project.yaml:8 agents.worker.workspace',
+        'project.yaml:8 agents.pm.workspace',
+        'project.yaml:8 agents.worker.tools[0] (file.*)',
+      ]);
+      const before = loadProjectFile(path, { env: {} }).config;
+      writeFileSync(path, text);
+      const after = loadProjectFile(path, { env: {} });
+      expect(after.config).toEqual(before);
+      expect(after.notes).toEqual([]);
+      expect(importPublishedFile(path, {})).toEqual({ text, changes: [] });
+    });
+  });
+
+  test('is refused for what cannot be written, with the line that would be right', () => {
+    const text = minimal('platforms: [{ id: a, kind: feishu }]\n');
+    withFiles({ 'project.yaml': text }, (directory) => {
+      const problems = problemsIn(() => importPublishedFile(join(directory, 'project.yaml'), {}));
+      expect(problems.map(brief)).toEqual(['key-refused 7:1']);
+    });
   });
 });
