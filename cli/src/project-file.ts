@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { formatProblem } from '@suzumio/core/config/config-problem';
+import { type ConfigProblem, formatProblem } from '@suzumio/core/config/config-problem';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
@@ -50,11 +50,19 @@ export function startsFromProfiles({ config }: ProjectSource): boolean {
   return Object.values(config.agents).some(({ profile }) => profile !== undefined);
 }
 
-/** Tells what is allowed in a file and probably not meant. */
-export function sayWarnings({ context }: Session, { warnings }: ProjectSource): void {
-  for (const warning of warnings) {
-    context.err.write(`${formatProblem({ ...warning, message: `warning: ${warning.message}` })}\n`);
-  }
+/** Tells what is allowed in a file and probably not meant, and what has no effect here. */
+export function sayWarnings(session: Session, source: ProjectSource): void {
+  for (const warning of source.warnings) session.context.err.write(`${formatProblem(labelled('warning', warning))}\n`);
+  sayNotes(session, source);
+}
+
+/** Tells what a file has of the published format that has no effect here. */
+export function sayNotes({ context }: Session, { notes }: ProjectSource): void {
+  for (const note of notes) context.err.write(`${formatProblem(labelled('note', note))}\n`);
+}
+
+function labelled(label: string, problem: ConfigProblem): ConfigProblem {
+  return { ...problem, message: `${label}: ${problem.message}` };
 }
 
 /** Makes the project that a file describes. @throws SuzumioError `project-exists` */

@@ -1,11 +1,10 @@
-import { formatProblem } from '@suzumio/core/config/config-problem';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
-import { refuseOverrulingThere, sayGrant } from './project-file.js';
+import { refuseOverrulingThere, sayGrant, sayNotes, sayWarnings } from './project-file.js';
 import { refuseOptions } from './usage-error.js';
 import type { StandingDifferences } from '@suzumio/contract/operations/teams';
 import { findKept, requireApi } from './reach/reach.js';
@@ -31,6 +30,7 @@ export async function teamUp(session: Session, team: string, asked: TeamUpOption
   const { id } = answer.project;
   sayJson(session, { ...answer, made });
   warn(session, answer.warnings);
+  if (source && !here) sayNotes(session, source);
   say(session, `${id} is the standing project of ${team}${made ? '; it was made and runs' : ', and runs'}.`);
   const differences = differenceLines(answer.differences);
   say(session, ...differences);
@@ -66,9 +66,9 @@ async function makeHere(
   };
   const cell = Cell.open(session.root);
   try {
-    const warnings = await makeStandingProject(cell, { team, source, admit, actor: 'user' });
-    warn(session, (warnings ?? []).map(formatProblem));
-    return warnings !== undefined;
+    const loaded = await makeStandingProject(cell, { team, source, admit, actor: 'user' });
+    if (loaded) sayWarnings(session, loaded);
+    return loaded !== undefined;
   } finally {
     await cell.close();
   }

@@ -25,6 +25,15 @@ export const registerConfig: Register = (program, action) => {
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
     ['config check newsroom.yaml'],
   ).action(action(check));
+  examples(
+    config
+      .command('import <file>')
+      .description(
+        'print a file of the published Suzumio as one of this one, to be kept beside it, and say what differs',
+      )
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
+    ['config import demo.yaml > demo.suzumio.yaml'],
+  ).action(action(importFile));
   examples(config.command('schema').description('print the JSON Schema of project files, for editors'), [
     'config schema > suzumio.schema.json',
   ]).action(action(schema));
@@ -51,11 +60,20 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
     throw new SuzumioError('invalid-config', lines.join('\n'), { problems: lines });
   }
   sayWarnings(session, loaded);
-  sayJson(session, answer);
+  sayJson(session, { ...answer, notes: loaded.notes });
   const { project } = answer;
   if (project) say(session, `${project.name} could be made here: ${count(project.agentCount, 'agent')}.`);
   sayNext(session, `init ${file}`);
   return undefined;
+}
+
+async function importFile(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {
+  const { importPublishedFile } = await import('@suzumio/runtime/disk/load-project-file');
+  const { formatProblem } = await import('@suzumio/core/config/config-problem');
+  const { text, changes } = importPublishedFile(file, { configRoot });
+  sayJson(session, { file: text, changes });
+  if (!session.json) session.context.out.write(text);
+  for (const change of changes) session.context.err.write(`${formatProblem(change)}\n`);
 }
 
 async function schema(session: Session): Promise<undefined> {

@@ -23,13 +23,13 @@ export function checkPosted(context: ApiContext, file: string): CheckProjectFile
     loaded = loadProjectText(file, 'file', cell.catalog);
   } catch (error) {
     if (!(error instanceof ConfigErrors)) throw error;
-    return { problems: shown(error.problems), warnings: [], project: null };
+    return { problems: shown(error.problems), warnings: [], notes: [], project: null };
   }
-  const { config, warnings } = loaded;
+  const { config, warnings, notes } = loaded;
   const taken = cell.catalog.projects.all().some(({ id }) => id === config.name);
   const problems = [...(taken ? [takenName(loaded)] : []), ...objectionsTo(context, loaded)];
   const inOrder = problems.toSorted((one, other) => one.line - other.line || one.column - other.column);
-  return { problems: shown(inOrder), warnings: shown(warnings), project: projectOf(config) };
+  return { problems: shown(inOrder), warnings: shown(warnings), notes: shown(notes), project: projectOf(config) };
 }
 
 function takenName(loaded: LoadedProject): Omit<ConfigProblem, 'code'> & { code: string } {

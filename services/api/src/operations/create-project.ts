@@ -86,5 +86,10 @@ async function earlierAnswer(
 function beginProject(tx: Tx, loaded: LoadedProject, posted: PostedProject): CreateProjectAnswer {
   const message = posted.message ? postFromUser(tx, posted.message, posted.actor) : null;
   if (posted.start) startProject(tx, posted.actor);
-  return { project: readProject(tx), message, warnings: loaded.warnings.map(formatProblem) };
+  return {
+    project: readProject(tx),
+    message,
+    warnings: loaded.warnings.map(formatProblem),
+    notes: loaded.notes.map(formatProblem),
+  };
 }

@@ -24,9 +24,9 @@ export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
 }) => {
   const { cell, transport } = context;
   refuseKey(request, 'Sent again, it starts the project that is there');
-  const warnings = file === undefined ? undefined : await make(context, team, file, actor);
+  const loaded = file === undefined ? undefined : await make(context, team, file, actor);
   const project = cell.catalog.teams.get(team).project ?? noProject(team);
-  const made = warnings !== undefined;
+  const made = loaded !== undefined;
   if (!made) await startAgain(context, response, project, actor);
   transport.wake(project);
   if (made) response.status(201);
@@ -36,7 +36,8 @@ export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
       project: readProject(reader),
       made,
       differences: differencesOf(cell.catalog, team, reader),
-      warnings: (warnings ?? []).map(formatProblem),
+      warnings: (loaded?.warnings ?? []).map(formatProblem),
+      notes: (loaded?.notes ?? []).map(formatProblem),
     })),
   );
 };

@@ -85,7 +85,7 @@ export function providerRequest(
     headers: endpoint.headers,
     place,
     timeoutMs,
-    silenceMs: Math.min(timeoutMs, longestSilenceMs),
+    silenceMs: Math.min(timeoutMs, provider.chunkTimeoutMs ?? longestSilenceMs),
     images,
     ...(settings.api === 'responses'
       ? { format: responsesFormat, body: responsesBody(question) }

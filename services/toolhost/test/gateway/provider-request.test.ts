@@ -97,6 +97,8 @@ describe('the request to a provider', () => {
       timeoutMs: 30_000,
       silenceMs: 30_000,
     });
+    const quiet = candidate('baseURL: "http://m", timeoutMs: 10m, chunkTimeoutMs: 5m');
+    expect(providerRequest(quiet, endpointOf(quiet, secrets({})), chat, how).silenceMs).toBe(300_000);
     const usual = candidate('baseURL: "http://m"');
     expect(providerRequest(usual, endpointOf(usual, secrets({})), chat, how).timeoutMs).toBe(defaultTimeoutMs);
   });

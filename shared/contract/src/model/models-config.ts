@@ -35,6 +35,8 @@ export const modelProvider = z
     baseURLEnv: z.exactOptional(variableName),
     apiKeyEnv: z.exactOptional(variableName),
     timeoutMs: z.exactOptional(duration),
+    /** How long an answer may be silent. @default 2 min */
+    chunkTimeoutMs: z.exactOptional(duration.pipe(z.int().min(1))),
     /** Whether to request usage of streams, which some servers refuse. @default true */
     streamUsage: z.exactOptional(flag),
     headers: z.exactOptional(z.record(headerName, headerValue)),

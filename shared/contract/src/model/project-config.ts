@@ -143,7 +143,7 @@ export const agentConfig = z.strictObject({
   /** The id in the file before counted agents were expanded; the agent's own id elsewhere. */
   base: agentKey,
   role: line(200),
-  prompt: prose,
+  prompt: z.string(),
   displayName: z.exactOptional(line(80)),
   model: z.exactOptional(nameLine),
   tools: z.array(line(200)).max(1000),

@@ -49,6 +49,7 @@ export type FiledProject = z.infer<typeof filedProject>;
 export const checkProjectFileAnswer = z.object({
   problems: z.array(fileProblem).describe('Why it would be refused, by line; the first 200. Empty where it would do.'),
   warnings: z.array(fileProblem).describe('What is allowed in the file and probably not meant.'),
+  notes: z.array(fileProblem).describe('What the file has of the published format that has no effect here, and why.'),
   project: filedProject.nullable().describe('What it would be; null where the file cannot be read so far.'),
 });
 export type CheckProjectFileAnswer = z.infer<typeof checkProjectFileAnswer>;

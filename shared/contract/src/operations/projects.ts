@@ -125,6 +125,7 @@ export type ProjectListAnswer = z.infer<typeof projectListAnswer>;
 export const createProjectAnswer = projectAnswer.extend({
   message: postedMessage.nullable(),
   warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
+  notes: z.array(z.string()).describe('What the file has of the published format that has no effect here, and why.'),
 });
 export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
 

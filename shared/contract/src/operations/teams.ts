@@ -47,6 +47,7 @@ export const standUpAnswer = projectAnswer.extend({
   made: z.boolean().describe('Whether this request made it.'),
   differences: standingDifferences,
   warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
+  notes: z.array(z.string()).describe('What the file has of the published format that has no effect here, and why.'),
 });
 
 /** Teams of profiles, and their standing projects: for tokens of the whole cell. */

@@ -10,8 +10,9 @@ import { importPathOf } from './import-marker.js';
  * where its author's files and variables are.
  */
 export function refuseReadingThisMachine(root: ConfigNode, problems: ProblemList): void {
-  visitVariables(root, (name, place) => {
-    const message = `\${${name}} is not substituted in a file that is taken literally: render it first, or write $\${`;
+  visitVariables(root, (name, place, path) => {
+    const right = path.at(-1) === 'baseURL' ? `baseURLEnv: ${name}` : '$${';
+    const message = `\${${name}} is not substituted in a file that is taken literally: render it first, or write ${right}`;
     problems.add('variable-refused', place, message);
   });
   mapScalars(root, (scalar) => {

@@ -1,5 +1,5 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
-import { agentCount, expandAgentId } from './agent-ids.js';
+import { idsOfEntry } from './agent-ids.js';
 import { checkModels } from './check-models.js';
 import { checkScriptTools, checkTools } from './check-tools.js';
 import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
@@ -25,7 +25,6 @@ export function checkReferences(
   checkMaintainers(root, agents, rendered, problems);
   checkScriptTools(root, problems);
   checkModels(root, problems);
-  checkIdentities(root, problems);
 }
 
 /** Every agent's id and every entry's id under `agents`. */
@@ -38,21 +37,13 @@ function checkAgentIds(root: ConfigNode, problems: ProblemList): AgentIds {
   const expanded = new Set<string>();
   const named = new Set<string>();
   for (const [base, entry] of entriesOf(childOf(root, 'agents'))) {
-    const names = childOf(entry.value, 'names');
-    const count = agentCount(numberOf(childOf(entry.value, 'count')), names && itemsOf(names));
+    const count = numberOf(childOf(entry.value, 'count'));
     if (count !== undefined && (count > configLimits.agents || !Number.isInteger(count))) continue;
-    if (names !== undefined && itemsOf(names).length > (count ?? 0)) {
-      problems.add(
-        'value-invalid',
-        names.place,
-        `agents.${base}.names: more names than agents (count is ${count ?? 0})`,
-      );
-    }
     named.add(base);
     // In a rendered file a counted agent still names its entry.
     named.add(textOf(childOf(entry.value, 'base')) ?? base);
     if (expanded.size > configLimits.agents) break;
-    for (const id of expandAgentId(base, count)) {
+    for (const id of idsOfEntry(base, count)) {
       if (expanded.has(id)) {
         problems.add(
           'agent-duplicate',
@@ -71,16 +62,6 @@ function checkAgentIds(root: ConfigNode, problems: ProblemList): AgentIds {
     problems.add('value-invalid', place, `agents: a project has at most ${configLimits.agents} agents`);
   }
   return { expanded, named };
-}
-
-/** An agent without a profile needs a role and a prompt of its own. */
-function checkIdentities(root: ConfigNode, problems: ProblemList): void {
-  for (const [id, { keyPlace, value }] of entriesOf(childOf(root, 'agents'))) {
-    if (value.kind !== 'map' || value.entries.has('profile')) continue;
-    for (const field of ['role', 'prompt']) {
-      if (!value.entries.has(field)) problems.add('field-missing', keyPlace, `agents.${id}.${field}: is required`);
-    }
-  }
 }
 
 /** Warns of ambiguous display names, by which mail cannot be addressed. */

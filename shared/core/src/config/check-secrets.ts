@@ -24,14 +24,14 @@ export function refuseSecrets(root: ConfigNode, problems: ProblemList, { literal
 
 /**
  * Refuses `${NAME}` of variables whose name marks a secret, set or not, because a project file is stored, shown and
- * given to models. An agent's `env` is exempt. The value is removed from the tree, so that nothing is substituted.
+ * given to models. The value is removed from the tree, so that nothing is substituted.
  *
  * @param within the fields to check
  */
 export function refuseSecretVariables(
   root: ConfigNode,
   problems: ProblemList,
-  within: (path: ConfigPath) => boolean = (path) => !isEnvValue(path),
+  within: (path: ConfigPath) => boolean,
 ): ConfigNode {
   return mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string' || scalar.style === 'verbatim' || !within(path)) return scalar;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type * as z from 'zod';
 import type { FileAgentConfig, FileConfig, mountConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { isGitUrl, type WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
-import { agentCount, expandAgentId } from './agent-ids.js';
+import { idsOfEntry } from './agent-ids.js';
 import { configDefaults, programDefaults } from './defaults.js';
 import type { SourceAgent, SourceConfig } from './source-schema.js';
 
@@ -65,12 +65,14 @@ function expandAgent(base: string, source: SourceAgent, directory: string): [str
   const { count, names, tools, mounts, workspace, ...rest } = source;
   const config: FileAgentConfig = {
     base,
+    // A profile gives what the file leaves out.
+    ...(rest.profile === undefined ? { role: base, prompt: '' } : {}),
     ...rest,
     tools: tools ?? [],
     ...(mounts && { mounts: completeMounts(mounts, directory) }),
     ...(workspace && { workspace: completeWorkspace(workspace, directory) }),
   };
-  return expandAgentId(base, agentCount(count, names)).map((id, index) => {
+  return idsOfEntry(base, count).map((id, index) => {
     const displayName = names?.[index];
     return [id, displayName === undefined ? config : { ...config, displayName }];
   });
@@ -96,7 +98,7 @@ function completeBackend(
   const defaults = configDefaults.backend;
   return {
     ...withDefaults(defaults, rest),
-    kind: kind === 'docker-chat' ? 'docker' : (kind ?? defaults.kind),
+    kind: kind ?? defaults.kind,
     docker: {
       ...withDefaults({ ...defaults.docker, ...dockerDefaults }, dockerRest),
       mounts: completeMounts(mounts ?? [], directory),

@@ -24,12 +24,16 @@ export type ConfigProblemCode =
   | 'file-too-large'
   | 'file-unreadable'
   | 'import-cycle'
+  | 'import-in-block'
   | 'import-invalid'
   | 'import-outside-root'
   | 'import-refused'
   | 'import-remote'
   | 'import-too-deep'
   | 'key-invalid'
+  | 'key-refused'
+  | 'key-without-effect'
+  | 'keys-contradict'
   | 'name-ambiguous'
   | 'name-duplicate'
   | 'not-supported-yet'
@@ -68,7 +72,7 @@ export interface ConfigProblem extends Place {
 }
 
 /** `file:line:column  message`, as compilers print it and editors understand it. */
-export function formatProblem(problem: ConfigProblem): string {
+export function formatProblem(problem: Place & Pick<ConfigProblem, 'message'>): string {
   return `${problem.file}:${problem.line}:${problem.column}  ${problem.message}`;
 }
 

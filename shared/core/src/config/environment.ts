@@ -4,8 +4,8 @@ import type { Place, ProblemList } from './config-problem.js';
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `$${`, or `${NAME}`, `${NAME:-default}`, or any other `${`. */
-const reference = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^{}]*))?\})?/g;
+/** `$${`, or `${NAME}` (also `${env:NAME}`), `${NAME:-default}`, or any other `${`. */
+const reference = /\$\$\{|\$\{(?:(?:env:)?([A-Za-z_]\w*)(?::-([^{}]*))?\})?/g;
 
 /**
  * Replaces `${NAME}` in the scalars of a tree. A value stays a string whatever the variable contains, and inserted text
@@ -13,15 +13,18 @@ const reference = /\$\$\{|\$\{(?:([A-Za-z_]\w*)(?::-([^{}]*))?\})?/g;
  *
  * Fields that are only read at run time keep references to missing variables; their value stays in the file's notation
  * (`$${` for a literal `${`), because it will be substituted again.
+ *
+ * @param within the fields to look at
  */
 export function substituteEnvironment(
   root: ConfigNode,
   environment: Environment,
   problems: ProblemList,
   warnings: ProblemList,
+  within: (path: ConfigPath) => boolean,
 ): ConfigNode {
   return mapScalars(root, (scalar, path) => {
-    if (typeof scalar.value !== 'string' || scalar.style === 'verbatim') return scalar;
+    if (typeof scalar.value !== 'string' || scalar.style === 'verbatim' || !within(path)) return scalar;
     const atRunTime = isReadAtRunTime(path);
     const find = finder(scalar);
     const missing: string[] = [];
@@ -70,14 +73,17 @@ export function escapeEnvironment(text: string): string {
   return text.replaceAll('${', () => '$${');
 }
 
-/** Calls `visit` with every variable reference of a tree and its position. */
-export function visitVariables(root: ConfigNode, visit: (name: string, place: () => Place) => void): void {
-  mapScalars(root, (scalar) => {
+/** Calls `visit` with every variable reference of a tree, its position and its field. */
+export function visitVariables(
+  root: ConfigNode,
+  visit: (name: string, place: () => Place, path: ConfigPath) => void,
+): void {
+  mapScalars(root, (scalar, path) => {
     if (typeof scalar.value !== 'string') return scalar;
     const find = finder(scalar);
     for (const [text, name] of scalar.value.matchAll(reference)) {
       const index = find(text);
-      if (name !== undefined) visit(name, () => placeWithin(scalar, index));
+      if (name !== undefined) visit(name, () => placeWithin(scalar, index), path);
     }
     return scalar;
   });

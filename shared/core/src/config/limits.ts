@@ -11,7 +11,7 @@ export const configLimits = {
   /** The nesting of lists and maps in one file. */
   nesting: 64,
   /** The length of a chain of imports. */
-  importDepth: 16,
+  importDepth: 32,
   /** Problems that are reported at once. */
   problems: 200,
   /** Agents of a project, after `count` is expanded. */

@@ -11,6 +11,8 @@ export interface ProjectSource {
   readonly files: readonly string[];
   /** Warnings of what is allowed but probably not meant. */
   readonly warnings: readonly ConfigProblem[];
+  /** What the file has of the published format that has no effect here, and why. */
+  readonly notes: readonly ConfigProblem[];
   /** The position of a field of `config`; for a default, where it would be. */
   locate(path: ConfigPath): Place;
 }

@@ -1,5 +1,5 @@
-import { dirname } from 'node:path';
 import { type FileConfig, fileConfig } from '@suzumio/contract/model/project-config';
+import { isEnvValue } from './agent-env.js';
 import { refuseExpansion } from './check-expansion.js';
 import { checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
@@ -10,6 +10,7 @@ import { ProblemList } from './config-problem.js';
 import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
+import { openProject } from './open-project.js';
 import type { ProjectSource } from './project-source.js';
 import { readSkillFiles, refuseSkillFiles } from './read-skills.js';
 import { resolveExtends } from './resolve-extends.js';
@@ -17,6 +18,7 @@ import { resolveImports } from './resolve-imports.js';
 import { parseTree } from './schema-problems.js';
 import type { SourceFiles } from './source-files.js';
 import { sourceConfig } from './source-schema.js';
+import { isUnread, translate } from './translate.js';
 import { fullBudget, readYaml } from './yaml-reader.js';
 
 export interface LoadFileOptions {
@@ -33,36 +35,19 @@ export interface LoadFileOptions {
  */
 export function readProject(path: string, options: LoadFileOptions, disk: SourceFiles): ProjectSource {
   const problems = new ProblemList();
-  const warnings = new ProblemList();
-  const content = disk.readText(path);
-  if (!content.ok) {
-    problems.add(content.code, { file: path, line: 1, column: 1 }, content.message);
-    throw problems.toError();
-  }
-  const files = new Set([content.realPath]);
-  const budget = fullBudget();
-  const parsed = readYaml(content.text, path, problems, budget);
-  const directory = dirname(content.realPath);
-  const configRoot = options.configRoot === undefined ? directory : disk.realDirectory(options.configRoot);
-  if (configRoot === undefined) {
-    problems.add(
-      'file-missing',
-      { file: path, line: 1, column: 1 },
-      `there is no directory ${options.configRoot ?? ''}`,
-    );
-    throw problems.toError();
-  }
+  const said = new Said();
+  const { text, parsed, directory, context } = openProject(path, options, disk, { problems, warnings: said.warnings });
   const resolved = (): ConfigNode => {
-    const context = { problems, disk, configRoot, files, budget };
-    const imported = resolveImports(parsed, [{ name: path, realPath: content.realPath }], context);
-    const harmless = refuseSecretVariables(imported, problems);
-    const substituted = substituteEnvironment(harmless, options.env, problems, warnings);
+    const imported = resolveImports(parsed, [{ name: path, realPath: context.realPath }], context);
+    const isRead = (field: ConfigPath) => !isUnread(field);
+    const harmless = refuseSecretVariables(imported, problems, (field) => isRead(field) && !isEnvValue(field));
+    const substituted = substituteEnvironment(harmless, options.env, problems, said.warnings, isRead);
     const merged = resolveExtends(refuseSecrets(substituted, problems), problems);
-    return readSkillFiles(merged, directory, context);
+    return readSkillFiles(translate(merged, problems, said.notes).root, directory, context);
   };
   const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
-  const config = validate(root, directory, problems, warnings);
-  return sourceOf(config, root, content.text, [...files], warnings);
+  const config = validate(root, directory, problems, said.warnings);
+  return sourceOf(config, root, text, [...context.files], said);
 }
 
 /**
@@ -72,17 +57,25 @@ export function readProject(path: string, options: LoadFileOptions, disk: Source
  */
 export function readProjectText(text: string, fileName: string): ProjectSource {
   const problems = new ProblemList();
-  const warnings = new ProblemList();
+  const said = new Said();
   if (Buffer.byteLength(text) > configLimits.fileBytes) {
     const message = `a project file has at most ${configLimits.fileBytes} bytes`;
     problems.add('file-too-large', { file: fileName, line: 1, column: 1 }, message);
     throw problems.toError();
   }
   const parsed = readYaml(text, fileName, problems, fullBudget());
-  refuseReadingThisMachine(parsed, problems);
-  const root = takeLiterally(parsed, problems);
-  const config = validate(root, '/', problems, warnings);
-  return sourceOf(config, root, text, [], warnings);
+  const harmless = refuseSecrets(parsed, problems, { literal: true });
+  const posted = isRendered(parsed) ? harmless : translate(harmless, problems, said.notes).root;
+  refuseReadingThisMachine(posted, problems);
+  const root = takeLiterally(posted, problems);
+  const config = validate(root, '/', problems, said.warnings);
+  return sourceOf(config, root, text, [], said);
+}
+
+/** What is said of a file that loads. */
+class Said {
+  readonly warnings = new ProblemList();
+  readonly notes = new ProblemList();
 }
 
 function isRendered(root: ConfigNode): boolean {
@@ -111,10 +104,16 @@ function validate(root: ConfigNode, directory: string, problems: ProblemList, wa
 }
 
 function completeSource(root: ConfigNode, directory: string, problems: ProblemList): FileConfig | undefined {
-  const source = parseTree(sourceConfig, root, toPlain(root), problems);
+  const source = parseTree(sourceConfig, root, toPlain(withoutExtensions(root)), problems);
   const config = source !== undefined && problems.isEmpty ? completeConfig(source, directory) : undefined;
   if (config !== undefined) refuseExpansion(root, config, problems);
   return config;
+}
+
+/** Keys that begin with `x-` are a place for anchors. */
+function withoutExtensions(root: ConfigNode): ConfigNode {
+  if (root.kind !== 'map') return root;
+  return { ...root, entries: new Map([...root.entries].filter(([key]) => !key.startsWith('x-'))) };
 }
 
 function sourceOf(
@@ -122,13 +121,14 @@ function sourceOf(
   root: ConfigNode,
   sourceText: string,
   files: readonly string[],
-  warnings: ProblemList,
+  said: Said,
 ): ProjectSource {
   return {
     config,
     sourceText,
     files,
-    warnings: warnings.sorted(),
+    warnings: said.warnings.sorted(),
+    notes: said.notes.sorted(),
     locate: (path) => {
       const found = locate(root, isRendered(root) ? path : pathInFile(path, config, root));
       return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);

@@ -1,26 +1,37 @@
-import { type ConfigNode, itemsOf, type MapEntry, type MapNode } from './config-node.js';
+import { childOf, type ConfigNode, itemsOf, type MapEntry, type MapNode } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
 
 /**
- * Merges what a file extends: the objects under its `extends`, first to last, and then the file itself on top.
- * `extends` applies at the root of a file, of an imported file, and of an extended object; elsewhere it is an ordinary
- * field.
+ * Merges what objects extend: the objects under `extends`, first to last, and then the object itself on top. `extends`
+ * applies at the root of a file, of an imported file, and of an extended object, and in any object where it is a list;
+ * elsewhere it is an ordinary field.
  */
 export function resolveExtends(root: ConfigNode, problems: ProblemList): ConfigNode {
   return resolve(root, false, problems);
 }
 
-function resolve(node: ConfigNode, extended: boolean, problems: ProblemList): ConfigNode {
+/** Whether the `extends` of an object is what it extends, and no field like any other. */
+export function mayExtend(map: { isRoot: boolean; isExtended: boolean; isList: boolean }): boolean {
+  return map.isRoot || map.isExtended || map.isList;
+}
+
+/** Whether the objects in a field may have any fields. */
+export function staysAsItIs(field: string): boolean {
+  return ['script', 'providerOptions', 'options'].includes(field);
+}
+
+function resolve(node: ConfigNode, isExtended: boolean, problems: ProblemList): ConfigNode {
   if (node.kind === 'list') return { ...node, items: node.items.map((item) => resolve(item, false, problems)) };
   if (node.kind !== 'map') return node;
-  const mayExtend = node.wholeFile || extended;
+  const isList = childOf(node, 'extends')?.kind === 'list';
+  const extending = mayExtend({ isRoot: node.wholeFile, isExtended, isList });
   const own = new Map<string, MapEntry>();
   for (const [key, entry] of node.entries) {
-    if (mayExtend && key === 'extends') continue;
-    own.set(key, { ...entry, value: resolve(entry.value, false, problems) });
+    if (extending && key === 'extends') continue;
+    own.set(key, staysAsItIs(key) ? entry : { ...entry, value: resolve(entry.value, false, problems) });
   }
   const local: MapNode = { ...node, entries: own };
-  const extendsEntry = mayExtend ? node.entries.get('extends') : undefined;
+  const extendsEntry = extending ? node.entries.get('extends') : undefined;
   if (extendsEntry === undefined) return local;
   return [...basesOf(extendsEntry.value, problems), local].reduce<MapNode>(merge, { ...local, entries: new Map() });
 }

@@ -8,6 +8,7 @@ import { type ReadBudget, readYaml } from './yaml-reader.js';
 
 export interface ImportContext {
   readonly problems: ProblemList;
+  readonly warnings: ProblemList;
   readonly disk: SourceFiles;
   /** The real path of the directory that imports must be in. */
   readonly configRoot: string;
@@ -30,7 +31,12 @@ export interface OpenFile {
  */
 export function resolveImports(node: ConfigNode, chain: readonly OpenFile[], context: ImportContext): ConfigNode {
   return mapScalars(node, (scalar) => {
-    if (typeof scalar.value !== 'string' || scalar.style !== 'inline') return scalar;
+    if (typeof scalar.value !== 'string') return scalar;
+    if (scalar.style === 'block' && importPathOf(scalar.value.trim()) !== undefined) {
+      const message = 'nothing is imported in a block: write @import(…) on the line of its key';
+      context.warnings.add('import-in-block', scalar.place, message);
+    }
+    if (scalar.style !== 'inline') return scalar;
     const path = importPathOf(scalar.value);
     if (path === undefined) return { ...scalar, value: unescapeImport(scalar.value) };
     return importFile(path, scalar, chain, context);

@@ -89,6 +89,7 @@ class IssueReporter {
 
   #unknownField(path: ConfigPath, known: readonly string[]): void {
     const found = locate(this.root, path);
+    if (found.node.kind === 'broken') return;
     const key = String(path.at(-1));
     const meant = suggest(key, known);
     const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean \`${meant}\`?`;

@@ -29,7 +29,6 @@ const sourceAgent = fileAgentConfig.omit({ base: true, mounts: true }).extend({
 export type SourceAgent = z.infer<typeof sourceAgent>;
 
 const sourceBackend = backendConfig.partial().extend({
-  kind: z.enum([...backendConfig.shape.kind.options, 'docker-chat']).optional(),
   docker: dockerConfig
     .partial()
     .extend({ mounts: z.array(sourceMount).max(32).optional() })

@@ -1,4 +1,4 @@
-import { expandAgentId } from '../config/agent-ids.js';
+import { numberedIds } from '../config/agent-ids.js';
 import { type ConfigProblemCode, ProblemList } from '../config/config-problem.js';
 import type { ProjectSource } from '../config/project-source.js';
 import type { FileAgentConfig } from '@suzumio/contract/model/project-config';
@@ -28,7 +28,7 @@ export function withMembers(source: ProjectSource, members: TeamView['members'])
       `one entry stands for all members ("${everyMember}"), without a count: not two`,
     );
   }
-  const ids = expandAgentId(pattern, left.length);
+  const ids = numberedIds(pattern, left.length);
   for (const id of ids) {
     if (Object.hasOwn(config.agents, id)) refuse(id, 'agent-duplicate', `the id ${id} is needed for a member`);
   }

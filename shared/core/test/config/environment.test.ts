@@ -9,6 +9,7 @@ describe('${NAME}', () => {
   test.each([
     ['$${NAME} $$${NAME} $NAME {NAME}', '${NAME} $${NAME} $NAME {NAME}'],
     ['${NAME}/${OTHER}', 'value/${NAME}'],
+    ['${env:NAME}/${env:NONE:-none}', 'value/none'],
     ['${NONE:-a default}', 'a default'],
     ['${EMPTY:-used too}${EMPTY}', 'used too'],
     ['${NONE:-}.', '.'],
@@ -71,6 +72,7 @@ describe('${NAME}', () => {
 
   test('may be missing in fields that are read at run time', () => {
     const rest = `backend:
+  docker: { network: bridge }
   controllerUrl: http://\${HOST}:\${PORT}/$\${X}
   runner:
     models:

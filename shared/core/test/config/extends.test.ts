@@ -49,7 +49,22 @@ turn: { timeout: 1s, startDeadline: 1s, maxAttempts: 1 }
     expect(config.agents.writer).toMatchObject({ role: 'writer', prompt: 'Write.', tools: ['messages.send'] });
   });
 
+  test('is merged in any object where it is a list', () => {
+    const { config } = load(
+      minimal(`    extends: [{ role: writer, displayName: Ada }, { displayName: Bo }]
+backend: { docker: { extends: [{ pids: 64, memory: 64m }], memory: 32m } }
+`),
+    );
+    expect(config.agents.editor).toMatchObject({ role: 'editor', displayName: 'Bo' });
+    expect(config.backend.docker).toMatchObject({ pids: 64, memory: 32 * 1024 ** 2 });
+  });
+
   test('is a field like any other elsewhere', () => {
+    const step = '{ tool: messages.send, input: { recipient: editor, body: a, extends: [{ b: c }] } }';
+    const script = minimal(`backend: { runner: { mode: mock, script: [{ agent: editor, steps: [${step}] }] } }\n`);
+    expect(load(script).config.backend.runner.script?.[0]?.steps[0]).toMatchObject({
+      input: { extends: [{ b: 'c' }] },
+    });
     expect(problemsOf(minimal('turn: { extends: { timeout: 1s } }\n')).map(brief)).toEqual(['field-unknown 7:9']);
   });
 
@@ -64,7 +79,6 @@ turn: { timeout: 1s, startDeadline: 1s, maxAttempts: 1 }
     expect(problems.map((problem) => `${problem.file} ${brief(problem)}`)).toEqual([
       'base.yaml value-invalid 2:12',
       'base.yaml tool-unknown 5:13',
-      'project.yaml field-missing 4:3',
       'project.yaml field-unknown 5:5',
     ]);
   });

@@ -101,7 +101,7 @@ agents:
     expect(problems[0]?.message).toContain('project.yaml -> a.yaml -> sub/b.yaml -> ../a.yaml');
   });
 
-  test('goes 16 files deep and no deeper', () => {
+  test('goes 32 files deep and no deeper', () => {
     const chain = (length: number) => ({
       'project.yaml': minimal('  b: { role: r, prompt: @import(1.yaml) }\n'),
       ...Object.fromEntries(
@@ -111,8 +111,8 @@ agents:
         ]),
       ),
     });
-    expect(load(chain(16)).config.agents.b?.prompt).toBe('Write.');
-    expect(problemsOf(chain(17))).toMatchObject([{ code: 'import-too-deep', file: '16.yaml', line: 1, column: 1 }]);
+    expect(load(chain(32)).config.agents.b?.prompt).toBe('Write.');
+    expect(problemsOf(chain(33))).toMatchObject([{ code: 'import-too-deep', file: '32.yaml', line: 1, column: 1 }]);
   });
 
   test('stays inside the config root, symbolic links followed', () => {

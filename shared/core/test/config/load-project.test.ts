@@ -88,6 +88,21 @@ describe('a project file', () => {
     });
   });
 
+  test('has a role for each agent, and instructions where they are given', () => {
+    const { config } = load('name: demo\ntask: t\nagents: { pm: {}, worker: { count: 2 } }\n');
+    expect(config.agents['pm']).toMatchObject({ role: 'pm', prompt: '' });
+    expect(config.agents['worker-2']).toMatchObject({ role: 'worker', prompt: '' });
+    expect(load(renderConfig(config)).config).toEqual(config);
+  });
+
+  test('has a place for anchors', () => {
+    const { config, notes } = load(
+      minimal('    env: *env\nx-env: 1\n').replace('name:', 'x-common: { env: &env { A: b } }\nname:'),
+    );
+    expect(config.agents.editor?.env).toEqual({ A: 'b' });
+    expect(notes).toEqual([]);
+  });
+
   test('is read whatever its line ends are, and with a byte order mark', () => {
     const plain = load(minimal('turn: { timeout: 5s }\n')).config;
     expect(load(`\uFEFF${minimal('turn: { timeout: 5s }\n')}`).config).toEqual(plain);
@@ -126,14 +141,16 @@ channels:
 agents:
   pm: { role: pm, prompt: Lead. }
   worker: { role: worker, prompt: Work., count: 3, names: [Ada, Bo] }
-  twin: { role: twin, prompt: Work., names: [Cy, Di], displayName: Twin }
+  twin: { role: twin, prompt: Work., names: [Cy, Di], count: 2, displayName: Twin }
+  one: { role: one, prompt: Work., count: 1, names: [Ed] }
 `);
-    expect(Object.keys(config.agents)).toEqual(['pm', 'worker-1', 'worker-2', 'worker-3', 'twin-1', 'twin-2']);
+    expect(Object.keys(config.agents)).toEqual(['pm', 'worker-1', 'worker-2', 'worker-3', 'twin-1', 'twin-2', 'one']);
     expect(config.agents['worker-2']).toMatchObject({ base: 'worker', displayName: 'Bo' });
     expect(config.agents['worker-3']).not.toHaveProperty('displayName');
     expect(config.agents['twin-2']).toMatchObject({ base: 'twin', displayName: 'Di' });
+    expect(config.agents['one']).toMatchObject({ base: 'one', displayName: 'Ed' });
     expect(config.channels).toEqual([
-      { name: '#all', members: ['pm', 'worker-1', 'worker-2', 'worker-3', 'twin-1', 'twin-2'] },
+      { name: '#all', members: ['pm', 'worker-1', 'worker-2', 'worker-3', 'twin-1', 'twin-2', 'one'] },
       { name: '#writers', members: ['worker-1', 'worker-2', 'worker-3', 'pm'] },
     ]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { refuseUnsupported, unsupportedFields } from '@suzumio/core/config/unsupported';
@@ -17,20 +18,18 @@ turn: { timeout: 1m, maxToolCalls: 5, maxAttempts: 1, startDeadline: 1m }
 `;
 
 const refused: [string, string][] = [
-  ['backend.controllerUrl', 'backend: { controllerUrl: "http://x", runner: { mode: mock } }'],
-  [
-    'backend.controllerUrl',
-    'backend: { controllerUrl: "http://${NO_SUCH}", docker: { network: bridge }, runner: { mode: mock } }',
-  ],
+  ['backend.controllerUrl', 'backend: { controllerUrl: "http:", docker: { network: bridge }, runner: { mode: mock } }'],
   ['backend.controllerUrl', 'backend: { controllerUrl: "file:/x", docker: { network: a }, runner: { mode: mock } }'],
   ['backend.docker.passProviderKeys', 'backend: { docker: { passProviderKeys: true }, runner: { mode: mock } }'],
   [
     'backend.docker.mounts',
     'backend: { kind: process, docker: { mounts: [{ source: a, target: /a }] }, runner: { mode: mock } }',
   ],
-  ['observability.http.enabled', 'observability: { http: { enabled: false } }\nbackend: { runner: { mode: mock } }'],
   ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
-  ['tools.toolpacks: the toolpack web', 'tools: { toolpacks: [core, web] }\nbackend: { runner: { mode: mock } }'],
+  [
+    'tools.toolpacks: the toolpack own',
+    'tools: { toolpacks: [core, { id: own, path: /own }] }\nbackend: { runner: { mode: mock } }',
+  ],
 ];
 
 describe('what this version does not enforce', () => {
@@ -52,6 +51,22 @@ describe('what this version does not enforce', () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]?.code).toBe('not-supported-yet');
     expect(problems[0]?.message).toMatch(`${field} is not supported yet: `);
+  });
+
+  test('is refused in a rendered file, where nothing is left out', () => {
+    const { config } = load(minimal('backend: { runner: { mode: mock } }\n'));
+    const asking: ProjectConfig = {
+      ...config,
+      backend: { ...config.backend, controllerUrl: 'http://x' },
+      tools: { toolpacks: ['core', 'web'] },
+      observability: { ...config.observability, http: { ...config.observability.http, enabled: false } },
+    };
+    const again = loadProjectText(renderConfig(asking), 'rendered.yaml').config;
+    expect(unsupportedFields(again).map(({ path }) => path.join('.'))).toEqual([
+      'backend.controllerUrl',
+      'tools.toolpacks.1',
+      'observability.http.enabled',
+    ]);
   });
 
   test.each(['mounts: [{ source: a, target: /a }]', 'env: { A: b }', 'workspace: { from: a }'])(
@@ -90,11 +105,11 @@ describe('what this version does not enforce', () => {
 
   test('is told with its place, and how to go on', () => {
     const { code, message } = refusalOf(
-      `tools: { toolpacks: [files, web, shell] }\nbackend: { runner: { mode: mock } }\n`,
+      `tools: { toolpacks: [files, { id: own, path: /own }, shell] }\nbackend: { runner: { mode: mock } }\n`,
     );
     expect(code).toBe('not-supported-yet');
     expect(message).toMatch(
-      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack web is not supported yet: only core, files, shell, workspace are served yet$/,
+      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace are served yet$/,
     );
   });
 

@@ -1,4 +1,5 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
+import { importPublished, type ImportedFile } from '@suzumio/core/config/import-published';
 import { type LoadFileOptions, readProject } from '@suzumio/core/config/read-project';
 import type { ProfileOptions } from '@suzumio/core/profiles/load-project';
 import { noProfiles } from '@suzumio/core/profiles/registry';
@@ -21,4 +22,13 @@ export function loadProjectFile(path: string, options: LoadFileOptions & Profile
  */
 export function readProjectFile(path: string, options: LoadFileOptions): ProjectSource {
   return readProject(path, options, filesOnDisk);
+}
+
+/**
+ * Reads a file of the published format from this machine's disk, as one of this format.
+ *
+ * @throws {ConfigErrors} with everything that is wrong
+ */
+export function importPublishedFile(path: string, options: Pick<LoadFileOptions, 'configRoot'>): ImportedFile {
+  return importPublished(path, options, filesOnDisk);
 }

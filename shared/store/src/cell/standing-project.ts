@@ -26,13 +26,13 @@ export interface StandingProject {
  * existing project of the file's name stays as it is. An earlier standing project of another name continues without
  * that mail.
  *
- * @returns warnings about the file; undefined where nothing was created
+ * @returns the file with its members; undefined where nothing was created
  * @throws SuzumioError `team-unknown`, `team-empty`, `project-exists`, and what a project is refused with
  */
 export async function makeStandingProject(
   cell: Cell,
   { team, source, admit, actor }: StandingProject,
-): Promise<LoadedProject['warnings'] | undefined> {
+): Promise<LoadedProject | undefined> {
   const { members, project } = cell.catalog.teams.get(team);
   const { name } = source.config;
   if (project === name) return undefined;
@@ -60,7 +60,7 @@ export async function makeStandingProject(
     if (isSuzumioError(error, 'project-exists') && cell.catalog.teams.get(team).project === name) return undefined;
     throw error;
   }
-  return loaded.warnings;
+  return loaded;
 }
 
 /** What has changed in a team since its standing project was created. */

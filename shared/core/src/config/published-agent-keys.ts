@@ -1,0 +1,127 @@
+import { agentId } from '@suzumio/protocol/ids';
+import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
+import type { Edit } from './edit.js';
+import { admits, asId, beside, fieldOf, isEqual, lastOf, lists, sibling, textsIn } from './found-key.js';
+import type { Found, PublishedKey } from './published-key.js';
+
+/** What an agent's id may not have. */
+const others = /[^a-z0-9_]+/g;
+
+const countOf = (found: Found): number | undefined => {
+  const count = sibling(found, 'count');
+  return count === undefined ? undefined : Number(count);
+};
+
+/** The names that are used, of one agent as its display name. */
+const namesAsUsed = (found: Found): readonly Edit[] => {
+  const count = countOf(found);
+  const used = textsIn(found)?.slice(0, count ?? 1) ?? [];
+  if (count !== undefined) return [{ set: found.path, value: used }];
+  return [{ remove: found.path }, { set: beside(found, 'displayName'), value: used[0] ?? '' }];
+};
+
+const unservedTools = [
+  'web.fetch',
+  ...['once', 'recurring', 'list', 'cancel'].map((tool) => `schedule.${tool}`),
+  ...['create', 'status', 'update', 'set_item_status', 'close'].map((tool) => `plan.${tool}`),
+];
+
+/** What a file says of agents. */
+export const agentKeys: readonly PublishedKey[] = [
+  {
+    path: 'agents.*',
+    values: 'other than `a-z`, `0-9`, `-` and `_`',
+    meaning: 'refused',
+    ours: true,
+    code: 'key-invalid',
+    here: 'expected 1 to 63 of a-z, 0-9, - and _, the first a letter or digit',
+    when: (found) => !agentId.safeParse(lastOf(found)).success && asId(lastOf(found), others) !== '',
+    right: (found) => `${asId(lastOf(found), others)}:`,
+  },
+  { path: 'agents.*.role', meaning: 'same', here: "its role; the agent's id, unless it is given" },
+  { path: 'agents.*.prompt', meaning: 'same', here: 'its instructions; none, unless they are given' },
+  { path: 'agents.*.displayName', meaning: 'same', here: 'its name for people' },
+  { path: 'agents.*.count', meaning: 'same', here: 'as many agents, numbered; 1 is one agent, whose id stays' },
+  {
+    path: 'agents.*.names',
+    values: 'without `count`',
+    meaning: 'alias',
+    ours: true,
+    here: '`displayName`, of one agent',
+    when: (found) => countOf(found) === undefined && textsIn(found)?.length === 1,
+    instead: namesAsUsed,
+  },
+  {
+    path: 'agents.*.names',
+    values: 'more than `count`',
+    meaning: 'note',
+    ours: true,
+    here: 'there are more names than agents, and the last ones are not used: `count` says how many agents there are',
+    when: (found) => (textsIn(found)?.length ?? 0) > (countOf(found) ?? 1),
+    instead: namesAsUsed,
+  },
+  { path: 'agents.*.names', meaning: 'same', here: 'their names, in this order' },
+  { path: 'agents.*.model', meaning: 'same', here: 'its model preset' },
+  { path: 'agents.*.mounts', meaning: 'same', here: 'as `backend.docker.mounts`' },
+  { path: 'agents.*.env', meaning: 'same', here: "as far as the policy's `env` allows" },
+  {
+    path: 'agents.*.workspace',
+    values: 'a text',
+    meaning: 'note',
+    here: 'nothing read it there either; `workspace: { from: DIRECTORY }` copies a directory into the new workspace',
+    when: ({ value }) => typeof value === 'string',
+  },
+  {
+    path: 'agents.*.tools[]',
+    values: '`web.fetch`, `schedule.*`, `plan.*`',
+    meaning: 'note',
+    ours: true,
+    here: 'no such tool is served yet, so it is not offered to the agent',
+    when: (found) => admits(found, unservedTools),
+  },
+  {
+    path: 'agents.*.tools[]',
+    values: '`file.*`',
+    meaning: 'alias',
+    ours: true,
+    here: 'a tool of the toolpack `files`, which then counts as listed in `tools.toolpacks`',
+    when: (found) => admits(found, toolpackTools.files) && !lists(found, 'files'),
+    instead: () => [{ append: ['tools', 'toolpacks'], value: 'files' }],
+  },
+  {
+    path: 'agents.*.tools[]',
+    meaning: 'same',
+    here: 'names, `namespace.*` or `*`; a name that is unknown is refused',
+  },
+];
+
+/** The tools that a file has. */
+export const toolpackKeys: readonly PublishedKey[] = [
+  {
+    path: 'tools.toolpacks[]',
+    values: '`web`',
+    meaning: 'note',
+    ours: true,
+    here: 'the toolpack `web` is not served yet, and offers nothing',
+    when: isEqual('web'),
+  },
+  {
+    path: 'tools.toolpacks[]',
+    values: '`artifacts`',
+    meaning: 'alias',
+    here: '`core`, which is always there',
+    when: isEqual('artifacts'),
+    instead: ({ path }) => [{ remove: path }],
+  },
+  {
+    path: 'tools.toolpacks[]',
+    values: '`{ path }`, `{ id, path }`',
+    meaning: 'refused',
+    ours: true,
+    code: 'not-supported-yet',
+    here: 'toolpacks of your own are not run here yet',
+    when: (found) => fieldOf(found, 'path') !== undefined && fieldOf(found, 'id') === undefined,
+    right: () => `toolpacks: [${servedToolpacks.join(', ')}], or some of these`,
+  },
+  { path: 'tools.toolpacks[]', values: '`core`, `shell`', meaning: 'same', here: 'the toolpack of that name' },
+];
