@@ -1,12 +1,16 @@
 import type { EventType } from '@suzumio/contract/model/event';
 import { visibleLines } from '@suzumio/core/prompt/body';
+import { browserOpens } from '../browser.js';
 import { findReads } from '../reach/reach.js';
+import { count } from '../render/format.js';
 import { eventTable } from '../render/tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
+import type { writeReportPage } from '../report/write-report-page.js';
 import type { Register } from './action.js';
 import { gatherEventTypes, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
+import { tell } from './tell.js';
 
 /** What a project leaves to be read. */
 export const registerRecords: Register = (program, action) => {
@@ -60,7 +64,6 @@ async function report(session: Session, project: string, options: ReportOptions)
   const text = await api.getReport({ project, query: { version: options.reportVersion } });
   const version = async () => options.reportVersion ?? (await api.getProject({ project })).project.reportVersion ?? 1;
   if (options.open !== undefined) {
-    const { openReport } = await import('../report/open-report.js');
     await openReport(session, api, { project, text, version: await version(), file: options.open });
     return;
   }
@@ -76,4 +79,21 @@ async function report(session: Session, project: string, options: ReportOptions)
   if (of.status !== 'submitted') return;
   say(session, '');
   sayHint(session, `approve ${project}`, `request-changes ${project} ${of.reportBy ?? 'AGENT'} "…"`);
+}
+
+/** Writes a report with its files as one page, and opens it for a person; a program has the file. */
+async function openReport(
+  session: Session,
+  api: Parameters<typeof writeReportPage>[0],
+  asked: Parameters<typeof writeReportPage>[1],
+): Promise<void> {
+  const page = await import('../report/write-report-page.js');
+  const { path, files } = await page.writeReportPage(api, asked);
+  const opened = !session.json && (await browserOpens(path));
+  const held = files.filter(({ content }) => content !== undefined).length;
+  const names = files.map(({ name }) => name);
+  tell(session, { project: asked.project, version: asked.version, file: path, files: names, opened }, [
+    `Wrote ${path}, with ${count(held, 'file')} that the report names.${opened ? ' It is open in your browser.' : ''}`,
+    ...files.flatMap(({ name, left }) => (left === undefined ? [] : [`Not in it: ${name}. ${left}`])),
+  ]);
 }
