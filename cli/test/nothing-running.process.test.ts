@@ -48,7 +48,6 @@ describe('init', () => {
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err.replaceAll(file, 'draft.yaml').split('\n')).toEqual([
       'draft.yaml:8:13  unknown tool "messages.sned" for agent editor: did you mean messages.send?',
-      'draft.yaml:9:3  agents.checker.prompt: is required',
       'draft.yaml:9:29  unknown field in agents.checker `propmt`: did you mean `prompt`?',
       '',
     ]);
@@ -56,11 +55,12 @@ describe('init', () => {
   });
 
   test('refuses what this version does not enforce', async () => {
-    const file = await world.write('web.yaml', `${notesProject('web')}tools: { toolpacks: [core, web] }\n`);
+    const packs = 'tools: { toolpacks: [core, web, { id: own, path: /own }] }\n';
+    const file = await world.write('web.yaml', `${notesProject('web')}${packs}`);
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
     expect(err).toContain(
-      'tools.toolpacks: the toolpack web is not supported yet: only core, files, shell, workspace are served yet',
+      'tools.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace are served yet',
     );
   });
 

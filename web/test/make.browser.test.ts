@@ -101,6 +101,16 @@ describe('a project', () => {
   });
 });
 
+test('what a file of the published format has without effect is noted at its line, and is no problem', async () => {
+  const page = await open();
+  await file(page).click();
+  await paste(page, textOf('noted', 'tools: { toolpacks: [core, web] }\n'));
+  await fine(page).waitFor();
+  await problem(page, /^6:27 Note: tools\.toolpacks\[1\] \(web\): the toolpack/).waitFor();
+  await file(page).locator('.cm-noted', { hasText: 'web' }).waitFor();
+  await page.getByText('Makes noted with 1 agent', { exact: false }).waitFor();
+});
+
 describe('what is given', () => {
   test('too large, or no text, is said to be, and nothing written is lost; a reload keeps the draft', async () => {
     const page = await open();

@@ -52,15 +52,33 @@ describe('checking a file', () => {
 
   test('says what the policy denies, what is not supported, and that the name is taken, all at once', async () => {
     await api.create(named('there'));
-    const text = named('there', 'tools: { toolpacks: [web] }\n').replace('backend: {', 'backend: { kind: process,');
-    const { problems, project } = await check(text);
+    const text = named(
+      'there',
+      'observability: { http: { enabled: false } }\nbudget: { turns: 1 }\ntools: { toolpacks: [{ id: own, path: /own }] }\n',
+    ).replace('backend: {', 'backend: { kind: process,');
+    const { problems, notes, project } = await check(text);
+    expect(notes).toMatchObject([{ code: 'key-without-effect', path: 'observability.http.enabled' }]);
     expect(problems.map(({ code }) => code).toSorted()).toEqual([
       'not-supported-yet',
+      'policy-denied',
       'policy-denied',
       'project-exists',
     ]);
     expect(problems.find(({ code }) => code === 'policy-denied')).toMatchObject({ path: 'backend.kind' });
     expect(project).toMatchObject({ name: 'there', image: null });
+  });
+
+  test('says what a file of the published format has without effect, and so does making it', async () => {
+    const text = named('published', 'communication: { coordinatorAgent: ada }\n');
+    const line = text.split('\n').length - 1;
+    const { problems, notes } = await check(text);
+    expect(problems).toEqual([]);
+    expect(notes.map((note) => [note.code, note.line, note.path])).toEqual([
+      ['key-without-effect', 1, null],
+      ['key-without-effect', line, 'communication'],
+    ]);
+    const { json } = await api.post('/api/projects', { file: text });
+    expect((json as { notes: string[] }).notes).toEqual(notes.map((note) => `file:${note.line}:1  ${note.message}`));
   });
 
   test('is for those who may create projects', async () => {

@@ -1,4 +1,4 @@
-import { type Document, isMap, isScalar, isSeq, Pair, parseDocument, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { type Document, isMap, isScalar, isSeq, Pair, parseDocument, Scalar, YAMLMap, type YAMLSeq } from 'yaml';
 import type { ConfigPath, PathSegment } from './config-node.js';
 import type { Edit, NewValue } from './edit.js';
 import { type Inlining, writeOutAliases, writeOutParts } from './inline-document.js';

@@ -13,7 +13,8 @@ let made: JsonSchema | undefined;
 export function projectFileSchema(): JsonSchema {
   if (made === undefined) {
     const { $schema = '', ...schema } = z.toJSONSchema(sourceConfig, { io: 'input', unrepresentable: 'any' });
-    made = { $schema, title: 'A project file of Suzumio', ...schema };
+    const anchors = { '^x-': { description: 'A place for anchors; nothing reads it.' } };
+    made = { $schema, title: 'A project file of Suzumio', ...schema, patternProperties: anchors };
   }
   return made;
 }

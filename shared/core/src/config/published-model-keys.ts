@@ -164,7 +164,7 @@ const presetKeys: readonly PublishedKey[] = [
     path: `${preset}.headers`,
     meaning: 'refused',
     here: 'headers belong to a provider here: write them there, and a second provider where presets differ in them',
-    right: (found) => `headers in ${models}.providers.${String(sibling(found, 'provider') ?? 'NAME')}`,
+    right: () => 'headers: { NAME: VALUE } at its provider',
   },
   {
     path: `${preset}.providerOptions.reasoningEffort`,

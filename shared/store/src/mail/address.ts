@@ -80,15 +80,16 @@ function resolveAgent(reader: SqlReader, name: string): string {
   );
 }
 
-function channelAddress(reader: SqlReader, sender: string, channel: string): Address {
+function channelAddress(reader: SqlReader, sender: string, asked: string): Address {
   const channels = reader.all<{ name: string }>('SELECT name FROM channels ORDER BY position').map(({ name }) => name);
+  const channel = channels.find((name) => name === asked) ?? `#${asked}`;
   if (!channels.includes(channel)) {
     throw new SuzumioError(
       'channel-unknown',
       channels.length === 0
-        ? `There is no channel "${channel}"; this project has none.`
-        : `There is no channel "${channel}" in this project; there are ${channels.join(', ')}.`,
-      { channel },
+        ? `There is no channel "${asked}"; this project has none.`
+        : `There is no channel "${asked}" in this project; there are ${channels.join(', ')}.`,
+      { channel: asked },
     );
   }
   const members = reader

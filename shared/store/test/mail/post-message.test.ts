@@ -45,6 +45,7 @@ describe('a message', () => {
     expect((await post('user', '#team')).recipients).toEqual(['ada', 'ben', 'cat']);
     expect((await post('ben', '#team')).recipients).toEqual(['ada', 'cat']);
     expect((await post('ben', '#pair')).recipients).toEqual(['ada']);
+    expect((await post('ben', 'pair')).recipients).toEqual(['ada']);
     await expect(post('cat', '#pair')).rejects.toMatchObject(refusedAs('channel-not-member'));
   });
 

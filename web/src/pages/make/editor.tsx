@@ -2,7 +2,7 @@ import { acceptCompletion, autocompletion, completionKeymap, type CompletionCont
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
-import { EditorState, StateEffect, StateField, type Text } from '@codemirror/state';
+import { EditorState, type Range, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -16,7 +16,7 @@ import { tags } from '@lezer/highlight';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 import { placeIn, type Schema, wordsAt } from './schema-paths.js';
 
-/** A problem, where it is. */
+/** A problem or a note, where it is. */
 export interface Marked {
   readonly line: number;
   readonly column: number;
@@ -37,6 +37,7 @@ interface Props {
   /** A text or files that came by paste or drop, where they are more than is typed. @returns whether it is taken care of */
   readonly onGiven: (given: { text?: string; files?: readonly File[] }) => boolean;
   readonly problems: readonly Marked[];
+  readonly notes: readonly Marked[];
   readonly schema: Schema | undefined;
   readonly mostChars: number;
   readonly onFull: () => void;
@@ -57,21 +58,21 @@ export default function Editor(props: Props) {
     const root = place.current.shadowRoot ?? place.current.attachShadow({ mode: 'open' });
     const made = new EditorView({ root, parent: root, state: stateOf(now.current.text, () => now.current) });
     view.current = made;
-    mark(made, now.current.problems);
+    mark(made, now.current);
     return () => {
       made.destroy();
       view.current = undefined;
     };
   }, []);
-  const { text, problems } = props;
+  const { text, problems, notes } = props;
   useEffect(() => {
     // What was written here is known; what comes from elsewhere, as from another tab, takes its place.
     const made = view.current;
     if (made && !made.hasFocus && made.state.doc.toString() !== text) replaceAll(made, text);
   }, [text]);
   useEffect(() => {
-    if (view.current) mark(view.current, problems);
-  }, [problems]);
+    if (view.current) mark(view.current, { problems, notes });
+  }, [problems, notes]);
   useImperativeHandle(props.ref, () => ({
     go(line, column) {
       const made = view.current;
@@ -186,21 +187,24 @@ const marks = StateField.define<DecorationSet>({
   provide: (field) => EditorView.decorations.from(field),
 });
 
-function mark(view: EditorView, problems: readonly Marked[]): void {
+function mark(view: EditorView, { problems, notes }: Pick<Props, 'problems' | 'notes'>): void {
   const { doc } = view.state;
-  const found = problems
-    .filter(({ line }) => line <= doc.lines)
-    .flatMap((problem) => {
-      const from = positionOf(doc, problem);
-      const line = doc.lineAt(from);
-      const length = /^[^\s:,\]}]+/.exec(doc.sliceString(from, line.to))?.[0].length ?? 0;
-      const wrong = Decoration.line({ class: 'cm-wrong-line' }).range(line.from);
-      const to = Math.min(from + Math.max(length, 1), line.to);
-      return to > from
-        ? [wrong, Decoration.mark({ class: 'cm-wrong', attributes: { title: problem.message } }).range(from, to)]
-        : [wrong];
-    });
+  const found = [
+    ...problems.flatMap((problem) => marksOf(doc, problem, 'cm-wrong')),
+    ...notes.flatMap((note) => marksOf(doc, note, 'cm-noted')),
+  ];
   view.dispatch({ effects: setMarks.of(Decoration.set(found, true)) });
+}
+
+function marksOf(doc: Text, marked: Marked, name: string): Range<Decoration>[] {
+  if (marked.line > doc.lines) return [];
+  const from = positionOf(doc, marked);
+  const line = doc.lineAt(from);
+  const length = /^[^\s:,\]}]+/.exec(doc.sliceString(from, line.to))?.[0].length ?? 0;
+  const whole = Decoration.line({ class: `${name}-line` }).range(line.from);
+  const to = Math.min(from + Math.max(length, 1), line.to);
+  if (to <= from) return [whole];
+  return [whole, Decoration.mark({ class: name, attributes: { title: marked.message } }).range(from, to)];
 }
 
 function positionOf(doc: Text, { line: number, column }: Pick<Marked, 'line' | 'column'>): number {
@@ -231,6 +235,8 @@ const look = EditorView.theme({
   },
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--line)' },
   '.cm-wrong-line': { boxShadow: 'inset 3px 0 0 var(--hold)' },
+  '.cm-noted-line': { boxShadow: 'inset 3px 0 0 var(--line2)' },
+  '.cm-noted': { textDecoration: 'underline dotted var(--ink3) 1px', textUnderlineOffset: '3px' },
   '.cm-wrong': { textDecoration: 'underline wavy var(--del) 1px', textUnderlineOffset: '3px' },
   '.cm-tooltip': {
     border: '1px solid var(--line2)',

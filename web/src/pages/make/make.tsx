@@ -220,6 +220,7 @@ function Making() {
               }}
               onGiven={onGiven}
               problems={problems}
+              notes={checked?.notes ?? none}
               schema={schema.data}
               mostChars={mostBytes}
               onFull={() => setRefused('A project file has no room for this. Nothing was changed.')}
@@ -337,7 +338,11 @@ function Problems({
   go: (problem: Marked) => void;
 }) {
   const problems = checked?.problems ?? [];
-  const warnings = checked?.warnings ?? [];
+  const said = [
+    ...problems.map((problem) => ({ ...problem, kind: '' })),
+    ...(checked?.warnings ?? []).map((warning) => ({ ...warning, kind: 'Probably not meant: ' })),
+    ...(checked?.notes ?? []).map((note) => ({ ...note, kind: 'Note: ' })),
+  ];
   const words = useMemo(() => {
     if (checked === undefined) return '';
     return problems.length === 0 ? 'Nothing is wrong with this file.' : some(problems.length, 'problem');
@@ -353,23 +358,21 @@ function Problems({
         {isFresh || checked === undefined ? words : `${words} Checking…`}
       </p>
       <ul>
-        {[...problems, ...warnings].slice(0, mostShown).map((problem, at) => (
+        {said.slice(0, mostShown).map((problem) => (
           <li key={`${problem.line}:${problem.column} ${problem.message}`}>
             <button type="button" className="make-problem" onClick={() => go(problem)}>
               <span className="make-place">
                 {problem.line}:{problem.column}
               </span>{' '}
               <span>
-                {at < problems.length ? null : <b>Probably not meant: </b>}
+                {problem.kind === '' ? null : <b>{problem.kind}</b>}
                 <bdi>{visible(problem.message.slice(0, 1_000))}</bdi>
               </span>
             </button>
           </li>
         ))}
       </ul>
-      {problems.length + warnings.length > mostShown ? (
-        <p className="quiet">and {count(problems.length + warnings.length - mostShown)} more</p>
-      ) : null}
+      {said.length > mostShown ? <p className="quiet">and {count(said.length - mostShown)} more</p> : null}
     </div>
   );
 }
