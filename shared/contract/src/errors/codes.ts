@@ -106,6 +106,7 @@ export const errorCodes = {
   'git-ref-moved': { status: 409, retryable: false },
   'git-refs-full': { status: 422, retryable: false },
   'git-pack-invalid': { status: 422, retryable: false },
+  'git-pack-unknown': { status: 404, retryable: false },
   'git-commit-unknown': { status: 404, retryable: false },
   'git-diff-pending': { status: 409, retryable: true },
   'git-diff-no-worker': { status: 503, retryable: true },
