@@ -10,7 +10,7 @@ const context = '.cache/services';
 const services = ['api', 'scheduler', 'toolhost', 'turn-worker'];
 const stores = { ...threads.migration, ...threads.search, ...threads.snapshot, ...threads.wipe };
 const threadsOf = {
-  api: stores,
+  api: { ...stores, ...threads.pack },
   scheduler: stores,
   toolhost: { ...stores, ...threads.body, ...threads.pack },
   'turn-worker': threads.workspace,

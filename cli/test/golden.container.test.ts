@@ -166,6 +166,8 @@ const cases: Readonly<Record<string, Case>> = {
   'git-log': { args: ['git', 'log', 'drafts'], with: { drafts: 'drafting' } },
   'git-diff-unknown': { args: ['git', 'diff', 'drafts', 'main', 'work'], with: { drafts: 'drafting' } },
   'git-bundle-empty': { args: ['git', 'bundle', 'drafts'], with: { drafts: 'drafting' } },
+  'git-fetch-nowhere': { args: ['git', 'fetch', 'drafts'], with: { drafts: 'drafting' } },
+  'git-push-nowhere': { args: ['git', 'push', 'drafts', 'fix:main'], with: { drafts: 'drafting' } },
   'workspace-show': { args: ['workspace', 'show', 'drafts', 'editor'], with: { drafts: 'drafting' } },
   'workspace-restore': { args: ['workspace', 'restore', 'drafts', 'editor', '1'], with: { drafts: 'drafting' } },
   search: { args: ['search', 'north'], with: newsroom },

@@ -42,7 +42,7 @@ export const programs = {
 /** The entries of threads: each is a file of its own, where the code that starts it looks for it from `dist`. */
 export const threads = {
   body: { 'bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts' },
-  pack: { 'git/pack-thread': 'services/toolhost/src/git/pack-thread.ts' },
+  pack: { 'pack-thread': 'services/control-plane/src/packs/pack-thread.ts' },
   migration: { 'migration-thread': 'shared/store/src/projects/migration-thread.ts' },
   search: { 'search-thread': 'shared/store/src/content/search-thread.ts' },
   snapshot: { 'snapshot-thread': 'shared/store/src/workspaces/snapshot-thread.ts' },

@@ -8,6 +8,7 @@ import { renderDiff } from '../render/diff.js';
 import { sharedCommitTable, sharedPushTable, sharedRefTable } from '../render/shared-tables.js';
 import { say, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { registerExchange } from './git-exchange.js';
 import { examples } from './help.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -16,7 +17,7 @@ import { tell } from './tell.js';
 export const registerGit: Register = (program, action) => {
   const group: Command = program
     .command('git')
-    .description("see the repository that a project's agents share, and get it");
+    .description("see the repository that a project's agents share, get it, and push to it");
   examples(group.command('refs <project>').description('list its branches and tags'), [
     'git refs tides',
     'where they are, and whose push that was',
@@ -45,6 +46,7 @@ export const registerGit: Register = (program, action) => {
     ['git bundle tides', 'then: git clone tides.bundle'],
     ['git bundle tides refs/heads/suzumio/developer --output developer.bundle'],
   ).action(action(bundle));
+  registerExchange(group, action);
 };
 
 /** Lists what is in the shared repository, or says why there is nothing. */

@@ -1,12 +1,11 @@
-import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { quotedPath } from '@suzumio/protocol/quoted-path';
 import { applying, type Patch, versionIn } from '@suzumio/runner/work-tree/patches';
-import { GitFailed, GitMissing, runGit } from '@suzumio/runner/work-tree/run-git';
+import { GitFailed } from '@suzumio/runner/work-tree/run-git';
 import { threeWay } from '@suzumio/runner/work-tree/three-way';
-import { type GitPlace, WorkTree } from '@suzumio/runner/work-tree/work-tree';
+import { WorkTree } from '@suzumio/runner/work-tree/work-tree';
+import { OwnRepository } from '../git/own-repository.js';
 
 /** What became of a person's files. */
 export interface Applied {
@@ -43,7 +42,7 @@ export async function applyPatch(
   { directory, env, called, conflicts: leave }: ApplyOptions,
 ): Promise<Applied> {
   try {
-    const { top, place } = await repositoryAt(directory, env);
+    const { top, place } = await OwnRepository.at(directory, env);
     return await WorkTree.use(top, { env, repository: place }, async (tree) => {
       const files = await tree.files();
       const before = await versionIn(tree, patch.base, earlier());
@@ -60,7 +59,6 @@ export async function applyPatch(
       };
     });
   } catch (error) {
-    if (error instanceof GitMissing) throw new SuzumioError('invalid-request', 'There is no git on this machine.');
     if (!(error instanceof GitFailed)) throw error;
     throw new SuzumioError(
       'patch-refused',
@@ -113,25 +111,6 @@ async function treeOf(tree: WorkTree, { base, bytes }: Patch): Promise<string | 
   await tree.git(['read-tree', base], { index: 'patched' });
   await tree.git(applying, { input: bytes, index: 'patched' });
   return (await tree.git(['write-tree'], { index: 'patched' })).trim();
-}
-
-async function repositoryAt(directory: string, env: NodeJS.ProcessEnv): Promise<{ top: string; place: GitPlace }> {
-  const cwd = await realpath(directory).catch(() => undefined);
-  if (cwd === undefined) throw new SuzumioError('invalid-request', `There is no directory ${resolve(directory)}.`);
-  const ask = (...args: string[]) => runGit(['rev-parse', ...args], { env, cwd });
-  const inside = await ask('--show-toplevel').catch((error: unknown) => {
-    if (error instanceof GitMissing) throw error;
-  });
-  if (inside === undefined) {
-    throw new SuzumioError(
-      'invalid-request',
-      `${resolve(directory)} is in no work tree of a Git repository: go into one, or name it with --repository.`,
-    );
-  }
-  const top = inside.replace(/\n$/, '');
-  const gitDir = (await ask('--absolute-git-dir')).replace(/\n$/, '');
-  const objects = resolve(cwd, (await ask('--git-path', 'objects')).replace(/\n$/, ''));
-  return { top, place: { gitDir, objects } };
 }
 
 /**

@@ -182,7 +182,7 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         next: event.agent === null ? [] : [`workspace show ${project} ${event.agent}`],
       };
     case 'git.pushed':
-      return { who, what: `pushed ${movedRefs(event.data['updates'])}`, tone: 'plain' };
+      return { who: event.agent ?? person, what: `pushed ${movedRefs(event.data['updates'])}`, tone: 'plain' };
     case 'agent.waiting':
       return {
         who,

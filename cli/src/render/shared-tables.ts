@@ -12,18 +12,23 @@ import { table } from './table.js';
 export function sharedRefTable(refs: readonly SharedRefView[], { context }: Session): string[] {
   return table(
     ['REF', 'AT', 'PUSHED BY', 'TIME'],
-    refs.map(({ ref, id, agent, pushedAt }) => [shortRef(ref), shortId(id), agent, dayAndTime(pushedAt, context)]),
+    refs.map(({ ref, id, agent, actor, pushedAt }) => [
+      shortRef(ref),
+      shortId(id),
+      oneLine(agent ?? actor),
+      dayAndTime(pushedAt, context),
+    ]),
     context.out,
   );
 }
 
 export function sharedPushTable(pushes: readonly SharedPushView[], { context }: Session): string[] {
   return table(
-    ['PUSH', 'TIME', 'TURN', 'SIZE', 'MOVED'],
-    pushes.map(({ seq, agent, turnNumber, pack, updates, createdAt }) => [
+    ['PUSH', 'TIME', 'BY', 'SIZE', 'MOVED'],
+    pushes.map(({ seq, agent, actor, turnNumber, pack, updates, createdAt }) => [
       String(seq),
       dayAndTime(createdAt, context),
-      `${agent}:${turnNumber}`,
+      agent === null ? oneLine(actor) : `${agent}:${turnNumber}`,
       pack === null ? '' : size(pack.sizeBytes),
       movedRefs(updates),
     ]),

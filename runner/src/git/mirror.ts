@@ -3,26 +3,30 @@ import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
 import { GitFailed, runGit, takePack } from '../work-tree/run-git.js';
-import type { SharedDoor } from './shared-door.js';
 
 /** The push up to which the mirror has all packs. */
 const upToFile = 'suzumio-up-to';
 
+/** Where a mirror has what it lacks from. */
+export interface SharedSource {
+  /** All references, and packs of the pushes after one. */
+  state(after: number): Promise<SharedState>;
+  /** Downloads a pack into a file. */
+  receive(sha256: string, file: string): Promise<void>;
+}
+
 /**
- * Of the shared repository what this turn has fetched, as a bare repository. What another agent has pushed is hostile: objects are
- * taken with all that they refer to, or not at all, and a reference to what is not there is left out. Programs may run it twice at a
- * time.
+ * Of the shared repository what was fetched, as a bare repository. What another agent has pushed is hostile: objects are taken with
+ * all that they refer to, or not at all, and a reference to what is not there is left out. Programs may run it twice at a time.
  */
 export class Mirror {
+  /** @param log is told what was left out */
   constructor(
-    private readonly door: SharedDoor,
+    readonly path: string,
+    private readonly source: SharedSource,
     private readonly env: NodeJS.ProcessEnv,
     private readonly log: (line: string) => void,
   ) {}
-
-  get path(): string {
-    return this.door.turn.mirror;
-  }
 
   /** Brings packs and references up to date. */
   async update(): Promise<void> {
@@ -33,7 +37,7 @@ export class Mirror {
     });
     let upTo = Number(await readFile(join(this.path, upToFile), 'utf8').catch(() => 0));
     for (;;) {
-      const { refs, packs, more } = await this.door.state(upTo);
+      const { refs, packs, more } = await this.source.state(upTo);
       for (const { push, sha256 } of packs) {
         await this.#take(push, sha256);
         upTo = push;
@@ -46,7 +50,7 @@ export class Mirror {
   async #take(push: number, sha256: string): Promise<void> {
     const file = this.#temporary('pack');
     try {
-      await this.door.receive(sha256, file);
+      await this.source.receive(sha256, file);
       await this.#git(takePack, { input: { file } });
     } catch (error) {
       if (!(error instanceof GitFailed)) throw error;

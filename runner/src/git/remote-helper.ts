@@ -5,7 +5,7 @@ import { upstreamUrl } from '@suzumio/protocol/repository';
 import { sharedUrl } from '@suzumio/protocol/shared-repository';
 import { TurnFailure } from '../turn-failure.js';
 import { Mirror } from './mirror.js';
-import { runService } from '../work-tree/run-git.js';
+import { ownEnv, runService } from '../work-tree/run-git.js';
 import type { SharedDoor } from './shared-door.js';
 import { gitVariable } from './shared-turn.js';
 import { UpstreamMirror } from './upstream-mirror.js';
@@ -45,9 +45,7 @@ export async function serveRemote(
       `${url} is no repository here: that of a project's agents is ${sharedUrl}, that of a clone, from its second turn on, ${upstreamUrl}`,
     );
   }
-  // Nothing of the repository that Git was started in.
-  const own = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
-  const mirrorEnv = { ...own, [gitVariable]: env[gitVariable], ...withoutSettings };
+  const mirrorEnv = { ...ownEnv(env), [gitVariable]: env[gitVariable] };
   for (;;) {
     const [command = '', name = ''] = readLine().split(' ');
     if (command === '') return 0;
@@ -59,16 +57,15 @@ export async function serveRemote(
         );
       }
       const isUpstream = url === upstreamUrl && upstream;
-      const mirror = isUpstream ? new UpstreamMirror(door, upstream, mirrorEnv) : new Mirror(door, mirrorEnv, log);
+      const mirror = isUpstream
+        ? new UpstreamMirror(door, upstream, mirrorEnv)
+        : new Mirror(door.turn.mirror, door, mirrorEnv, log);
       await mirror.update();
       writeSync(1, '\n');
       return runService([...services[name], mirror.path], mirrorEnv);
     } else throw new TurnFailure(`Git asks for "${command} ${name}", which is not served`);
   }
 }
-
-/** No settings but Git's own, and none of whoever uses it. */
-const withoutSettings = { GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
 
 /** Reads a line, and not a byte more: what follows is for the service. */
 function readLine(): string {

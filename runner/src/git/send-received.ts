@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { maxPackBytes, maxPushedRefs, type RefUpdate } from '@suzumio/protocol/shared-repository';
 import { TurnFailure } from '../turn-failure.js';
 import { runGit } from '../work-tree/run-git.js';
+import { packNew } from './pack-new.js';
 import type { SharedDoor } from './shared-door.js';
 
 const nothing = /^0+$/;
@@ -31,14 +31,9 @@ export async function sendReceived(door: SharedDoor, received: string, env: Node
   }
   const file = join(door.turn.mirror, `suzumio-push-${randomBytes(6).toString('hex')}`);
   try {
-    const known = await runGit(['for-each-ref', '--format=^%(objectname)'], { env });
-    const wanted = updates.flatMap(({ to }) => (to === null ? [] : [`${to}\n`])).join('');
-    await runGit(['pack-objects', '--revs', '--stdout', '--delta-base-offset', '-q'], {
-      env,
-      input: wanted + known,
-      outputTo: file,
-    });
-    const pack = await factsOf(file);
+    const refs = await runGit(['for-each-ref', '--format=%(objectname)'], { env });
+    const known = refs.split('\n').filter((id) => id !== '');
+    const pack = await packNew({ wanted: updates.flatMap(({ to }) => to ?? []), known }, file, env);
     const isEmpty = pack.objects === 0;
     if (!isEmpty) {
       if (pack.sizeBytes > maxPackBytes) {
@@ -57,20 +52,4 @@ export async function sendReceived(door: SharedDoor, received: string, env: Node
 
 function idOf(id: string): string | null {
   return nothing.test(id) ? null : id;
-}
-
-async function factsOf(file: string): Promise<{ sha256: string; sizeBytes: number; objects: number }> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  for await (const bytes of createReadStream(file)) {
-    hash.update(bytes as Buffer);
-    sizeBytes += (bytes as Buffer).length;
-  }
-  const handle = await open(file);
-  try {
-    const { buffer } = await handle.read(Buffer.alloc(12), 0, 12, 0);
-    return { sha256: hash.digest('hex'), sizeBytes, objects: buffer.readUInt32BE(8) };
-  } finally {
-    await handle.close();
-  }
 }

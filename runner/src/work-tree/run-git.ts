@@ -25,6 +25,12 @@ export const takePack = [
   ...['index-pack', '--strict', '--stdin'],
 ];
 
+/** The environment for a repository of ours: no settings but Git's own, and nothing of the repository that Git was started in. */
+export function ownEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const others = Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('GIT_')));
+  return { ...others, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
+}
+
 /** Git has failed; its message is the end of what Git said. */
 export class GitFailed extends Error {}
 

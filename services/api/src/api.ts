@@ -1,3 +1,4 @@
+import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { isLoopback } from '@suzumio/runtime/http/request-source';
@@ -40,7 +41,7 @@ export interface Api {
 
 /** The HTTP API for people and programs. Stateless: any number may run. */
 export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api {
-  let running: { server: HttpServer; hub: EventHub; delist: () => Promise<void> } | undefined;
+  let running: { server: HttpServer; hub: EventHub; packs: PackInspector; delist: () => Promise<void> } | undefined;
 
   async function start(): Promise<void> {
     const { cell } = dependencies;
@@ -63,9 +64,10 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
       const toolhosts = toolhostUrls && new ToolHosts(toolhostUrls, cell.directory.serviceToken());
       const publicPath = publicUrl === undefined ? '' : new URL(publicUrl).pathname.replace(/\/$/, '');
       const { examples = installedExamples() } = config;
-      const context = { ...dependencies, policy, host, budgetUsdPerDay, publicPath, examples, toolhosts };
+      const packs = new PackInspector();
+      const context = { ...dependencies, policy, host, budgetUsdPerDay, publicPath, examples, packs, toolhosts };
       const app = apiApp(context, hub, config);
-      running = { server: await startHttpServer(app, config), hub, delist };
+      running = { server: await startHttpServer(app, config), hub, packs, delist };
     } catch (error) {
       await hub.close();
       await delist();
@@ -75,9 +77,9 @@ export function createApi(config: ApiConfig, dependencies: ApiDependencies): Api
 
   async function stop(): Promise<void> {
     if (!running) return;
-    const { server, hub, delist } = running;
+    const { server, hub, packs, delist } = running;
     running = undefined;
-    await Promise.all([server.stop(), hub.close()]);
+    await Promise.all([server.stop(), hub.close(), packs.close()]);
     await delist();
   }
 

@@ -1,3 +1,4 @@
+import type { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
@@ -31,6 +32,8 @@ export interface ApiContext extends ApiDependencies {
   host: HostPaths;
   /** The directory with the examples of this installation, with its links resolved. @default none */
   examples?: string | undefined;
+  /** Inspects packs that people push. */
+  packs: PackInspector;
   /** Where the ToolHosts tell what running turns do; undefined where nothing is known of any. */
   toolhosts?: ToolHosts | undefined;
   /** Set where no service runs: the data directory is read, and there is no queue. */

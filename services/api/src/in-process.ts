@@ -1,3 +1,4 @@
+import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import type { Operations } from '@suzumio/contract/operations/operations';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -97,6 +98,7 @@ function openApp(options: InProcessOptions, keeping: boolean): InProcessApi {
     host: hostPaths([], { mounting: false }),
     publicPath: '',
     examples: installedExamples(),
+    packs: new PackInspector(),
     unserved: true,
     get budgetUsdPerDay() {
       return options.budgetUsdPerDay;

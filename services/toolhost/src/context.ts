@@ -1,3 +1,4 @@
+import type { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
@@ -8,7 +9,6 @@ import type { Cell } from '@suzumio/store/cell/cell';
 import type { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
-import type { PackInspector } from './git/pack-inspector.js';
 import type { LiveTurns } from './live/live-turns.js';
 import type { RefusalPace } from './refusal-pace.js';
 

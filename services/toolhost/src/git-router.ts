@@ -1,6 +1,7 @@
-import { join } from 'node:path';
 import { setImmediate as breathe } from 'node:timers/promises';
 import express, { type Request, type Router } from 'express';
+import { checkedPack } from '@suzumio/control-plane/packs/checked-pack';
+import { ProjectTurns } from '@suzumio/control-plane/project-turns';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sha256 } from '@suzumio/protocol/ids';
 import {
@@ -16,21 +17,14 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { isPackOfTurn } from '@suzumio/store/turns/upstream-looks';
-import {
-  type CheckedPack,
-  findPush,
-  pushToShared,
-  requirePushable,
-  requireRoom,
-  requireShared,
-} from '@suzumio/store/turns/push-to-shared';
-import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
+import { requirePushable } from '@suzumio/store/content/shared-pushes';
+import { findPush, pushToShared, requireRoom, requireShared } from '@suzumio/store/turns/push-to-shared';
+import { attemptTokenOf, requireRunner, senderOf } from './auth.js';
 import { refuseCall } from './call-tool.js';
 import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
-import { contentOf, sendContent, storeContent } from './content.js';
+import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
-import { ProjectTurns } from './project-turns.js';
 
 /** The largest push: fifty references with long names. */
 const maxPushBytes = 64 * 1024;
@@ -111,7 +105,8 @@ export function gitRouter(context: ToolhostContext): Router {
         return await refuseCall(context, store, call, error.code, error.message);
       }
       context.cell.disk.require('rows');
-      const checked = pack === undefined ? undefined : await checkedPack(context, store, token, pack);
+      const { attempt } = senderOf(token);
+      const checked = pack === undefined ? undefined : await checkedPack(context, { project, sha256: pack, attempt });
       return { push: await store.write((tx) => pushToShared(tx, token, push, checked)) };
     });
     response.json(answer);
@@ -161,25 +156,5 @@ function stateOf({ reader }: ProjectStore, after: number): SharedState {
       .slice(0, maxListedPacks)
       .map(({ push, sha256: hash, sizeBytes }) => ({ push, sha256: hash, sizeBytes })),
     more: packs.length > maxListedPacks,
-  };
-}
-
-/** @throws SuzumioError `content-missing`, `git-pack-invalid`, `attempt-busy` */
-async function checkedPack(
-  context: ToolhostContext,
-  store: ProjectStore,
-  token: PresentedToken,
-  hash: string,
-): Promise<CheckedPack> {
-  const content = contentOf(context, store.project);
-  const sizeBytes = await content.renew(hash);
-  if (sizeBytes === undefined || sizeBytes > maxPackBytes) {
-    throw new SuzumioError('content-missing', `The pack ${hash} was not put to /git/packs/${hash} before.`);
-  }
-  const path = join(context.cell.directory.projectDir(store.project), content.pathOf(hash));
-  return {
-    sha256: hash,
-    sizeBytes,
-    objects: await context.packs.inspect(store.project, senderOf(token).attempt, path),
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import express, { type Router } from 'express';
+import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { refusalLog } from '@suzumio/runtime/http/refusal-log';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
@@ -16,7 +17,6 @@ import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
 import { comparisonsRouter } from './comparisons-router.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
-import { PackInspector } from './git/pack-inspector.js';
 import { gitRouter } from './git-router.js';
 import { type LiveBounds, LiveTurns } from './live/live-turns.js';
 import { healthRouter } from './health-router.js';
@@ -57,9 +57,8 @@ export interface Toolhost {
   readonly runnerUrl: string;
 }
 
-/** The compiled files, also in tests that run from source: threads have no loaders. Bundles keep this path. */
+/** The compiled file, also in tests that run from source: threads have no loaders. Bundles keep this path. */
 const bodyThread = new URL('../dist/bodies/body-thread.js', import.meta.url);
-const packThread = new URL('../dist/git/pack-thread.js', import.meta.url);
 
 /** Verifies, records and executes what agents do. Stateless: any number may run. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
@@ -84,7 +83,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       owner: randomUUID(),
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),
-      packs: (packs = new PackInspector(packThread)),
+      packs: (packs = new PackInspector()),
       refusals: new RefusalPace(),
       live,
       serviceToken: cell.directory.serviceToken(),

@@ -34,6 +34,7 @@ beforeEach(async () => {
   pack = await new ContentStore(bench.testing.cell.directory.projectDir(project)).putBytes(Buffer.from('a pack'));
   diff = await bench.testing.write(project, (tx) => {
     const push = tx.insert('git_pushes', {
+      actor: 'dev',
       agent_id: 'dev',
       turn_id: dev.turn,
       attempt: 1,

@@ -10,7 +10,7 @@ import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { turnRow } from '@suzumio/store/rows';
 import { cancelTurn } from '@suzumio/store/turns/end-turn';
-import { sealed } from './support/packs.js';
+import { sealed } from '../../control-plane/test/support/packs.js';
 import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 const yaml = `

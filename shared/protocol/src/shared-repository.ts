@@ -30,13 +30,16 @@ export const defaultBranch = 'refs/heads/main';
 /** The id of a commit, or of a tag's object. */
 export const objectId = z.string().regex(/^[0-9a-f]{40}$/);
 
+const refName = 'expected the whole name of a branch or tag that Git takes, such as refs/heads/main';
+
 /** A branch or a tag by its whole name, as Git itself restricts names; none that its commands would take for more than a name. */
 export const sharedRef = z
   .string()
   .max(250)
-  .regex(/^refs\/(?:heads|tags)\/[^\0-\x20\x7f~^:?*[\\]+$/)
+  .regex(/^refs\/(?:heads|tags)\/[^\0-\x20\x7f~^:?*[\\]+$/, refName)
   .refine(
     (name) => !/\.\.|@\{|\/\/|\/[.-]|\.(?:\/|$)|\/$|\.lock(?:\/|$)/.test(name) && !/^refs\/\w+\/HEAD$/.test(name),
+    refName,
   );
 
 /** A reference moved from one object to another; null where it was not there, or is to be no longer. */

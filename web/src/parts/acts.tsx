@@ -21,6 +21,7 @@ const verbs: Readonly<Record<string, string>> = {
   'turn.queued': 'retried the turn of',
   'turn.cancelled': 'cancelled a turn of',
   'workspace.restored': 'restored the files of',
+  'git.pushed': 'pushed to the shared repository',
   'agent.stopped': 'stopped',
   'agent.started': 'started',
   'agent.reset': 'reset',

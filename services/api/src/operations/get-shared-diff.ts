@@ -11,6 +11,7 @@ import {
   stateOfDiff,
   takeDiffBack,
 } from '@suzumio/store/content/repository-diffs';
+import { requireSharing } from '@suzumio/store/content/shared-pushes';
 import { projectRow } from '@suzumio/store/rows';
 import type { Call } from '../call.js';
 import type { ApiContext } from '../context.js';
@@ -26,12 +27,7 @@ type Asked = Call<(typeof sharedRepository)['getSharedDiff']>;
 export async function getSharedDiff(call: Asked, access: OpenAccess): Promise<SharedDiffView> {
   const { context, query, params } = call;
   const comparison = await call.read((reader, { config }): Comparison => {
-    if (config.git?.shared !== true) {
-      throw new SuzumioError(
-        'git-not-shared',
-        `The agents of ${params.project} share no repository: its file says nothing of git: { shared: true }.`,
-      );
-    }
+    requireSharing(config);
     const { from, to, common } = query;
     const old = from === undefined ? null : objectNamed(reader, from);
     return { from: old, to: objectNamed(reader, to), common: common && old !== null };

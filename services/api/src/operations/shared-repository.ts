@@ -4,17 +4,21 @@ import { pipeline } from 'node:stream/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { sharedRepository } from '@suzumio/contract/operations/shared-repository';
 import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
+import { sendFile } from '@suzumio/runtime/http/send-file';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import {
   listSharedPushes,
   listSharedRefs,
   type SharedPack,
+  sharedPackSize,
   sharedPacks,
   sharedRefs,
 } from '@suzumio/store/content/shared-repository';
 import type { OpenAccess } from '../open-access.js';
 import type { Runs } from '../routes.js';
 import { getSharedDiff } from './get-shared-diff.js';
+import { pushShared, uploadSharedPack } from './push-shared.js';
+import { requireWhole } from './send-content.js';
 
 /** Of a pack, what stands before its objects and after them. */
 const headerBytes = 12;
@@ -24,6 +28,28 @@ export const sharedRepositoryRuns = (access: OpenAccess): Runs<typeof sharedRepo
   listSharedRefs: (call) => call.read((reader) => ({ items: listSharedRefs(reader) })),
 
   listSharedPushes: (call) => call.read((reader) => listSharedPushes(reader, call.query)),
+
+  uploadSharedPack,
+
+  async getSharedPack(call) {
+    const { request, response, context } = call;
+    const { project, pack: sha256 } = call.params;
+    const sizeBytes = await call.read((reader) => sharedPackSize(reader, sha256));
+    if (sizeBytes === undefined) {
+      throw new SuzumioError(
+        'git-pack-unknown',
+        `No push to the shared repository of ${project} has brought ${sha256}.`,
+      );
+    }
+    const content = new ContentStore(context.cell.directory.projectDir(project));
+    await requireWhole(content, { sha256, sizeBytes });
+    response.attachment(`${sha256}.pack`).type('application/octet-stream').set('content-length', String(sizeBytes));
+    if (request.method === 'HEAD') response.end();
+    else await sendFile(response, content.read(sha256));
+    return undefined;
+  },
+
+  pushShared,
 
   async getSharedBundle(call) {
     const { project } = call.params;

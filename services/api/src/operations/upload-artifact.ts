@@ -1,14 +1,13 @@
-import type { Request } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { ContentStore, maxContentBytes } from '@suzumio/store/content/content-store';
-import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { requireStillGood } from '../auth.js';
 import { commitOnce, keyOf } from '../commit-once.js';
 import type { Run } from '../routes.js';
+import { received, refuseOtherBodies } from './receive-upload.js';
 
 /** Stores a file that a person uploads to a project. */
 export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call) => {
@@ -16,7 +15,7 @@ export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call)
   const { cell } = call.context;
   const { name, description } = call.query;
   const { project } = call.params;
-  refuseOtherBodies(request);
+  refuseOtherBodies(request, maxContentBytes);
   const content = new ContentStore(cell.directory.projectDir(project));
   const { sha256, sizeBytes } = await call.withProject((store) => received(request, store, content));
   requireStillGood(cell.catalog.tokens, response);
@@ -38,33 +37,3 @@ export const uploadArtifact: Run<typeof artifacts.uploadArtifact> = async (call)
   call.locate(`/api/projects/${project}/artifacts/${answer.id}`);
   return answer;
 };
-
-/** Refuses, before the body is read, what would be refused in the end. */
-function refuseOtherBodies(request: Request): void {
-  if (request.get('content-type') !== 'application/octet-stream') {
-    throw new SuzumioError(
-      'invalid-request',
-      "The body has to be the file's bytes: send Content-Type: application/octet-stream.",
-    );
-  }
-  if (Number(request.headers['content-length'] ?? 0) > maxContentBytes) {
-    throw new SuzumioError('content-too-large', `A file may have ${maxContentBytes} bytes at most.`, {
-      maxBytes: maxContentBytes,
-    });
-  }
-}
-
-/** A client that disconnects during an upload is no server error: nothing of its file is kept. */
-async function received(
-  request: Request,
-  store: ProjectStore,
-  content: ContentStore,
-): Promise<{ sha256: string; sizeBytes: number }> {
-  const sizeBytes = Number(request.headers['content-length'] ?? 0);
-  try {
-    return await store.content.put(content, request, { owner: USER_ID, kind: 'uploads' }, { sizeBytes });
-  } catch (error) {
-    if (!request.readableAborted) throw error;
-    throw new SuzumioError('invalid-request', 'The file has not arrived whole.', {}, { cause: error });
-  }
-}

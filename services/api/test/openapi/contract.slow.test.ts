@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type EventType, eventTypes } from '@suzumio/contract/model/event';
@@ -9,6 +10,7 @@ import { startHttpServer } from '@suzumio/runtime/http/http-server';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { unseenHost } from '@suzumio/core/policy/host-paths';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
+import { maxRefs } from '@suzumio/protocol/shared-repository';
 import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/content-store';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
@@ -68,6 +70,8 @@ const bodies: Readonly<Record<string, () => unknown>> = {
   pauseProject: () => ({ reason: 'It is night.' }),
   changeBudget: () => ({ turns: 50 }),
   uploadArtifact: () => Buffer.from('a,b\n'),
+  uploadSharedPack: () => Buffer.from('PACK'),
+  pushShared: () => ({ updates: [{ ref: `refs/heads/branch-${String(++made)}`, from: null, to: '1'.repeat(40) }] }),
   ...profileBodies,
   createSignInLink: () => ({ path: '/p/team' }),
   createSession: () => ({ code: 'nothing' }),
@@ -122,7 +126,8 @@ function requestOf({ id, upload }: Operation): Sample {
 const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
   redactArtifact: async () => ({ artifact: await secretFile() }),
   viewArtifact: async () => ({ artifact: await secretFile('secret.html') }),
-  getSharedBundle: async () => ({ project: await projectWithPush() }),
+  getSharedBundle: async () => ({ project: (await projectWithPush()).project }),
+  getSharedPack: projectWithPush,
   getSharedDiff: async () => ({ project: await projectWithDiff() }),
   signOut: () => world.signIn(),
   endSession: async () => ({ session: (await world.signIn()).session }),
@@ -151,8 +156,7 @@ async function secretFile(name = 'secret.txt'): Promise<string> {
 /** A project whose agents share a repository, two commits of which are compared, were, or could not be. */
 async function projectWithDiff(state: 'made' | 'waits' | 'none' | ErrorCode = 'made'): Promise<string> {
   const project = `diffs-${String(++made)}`;
-  const shared = `name: ${project}\ngit: { shared: true }\ntools: { toolpacks: [shell] }`;
-  await world.api.create(contractYaml(project).replace(`name: ${project}`, shared));
+  await world.api.create(contractYaml(project));
   const [from, to] = ['1'.repeat(40), '2'.repeat(40)];
   const files = { added: 0, changed: 1, removed: 0 };
   const commits = [{ id: to, subject: 'Measure.', author: 'Yuki', at: '2026-11-20T09:00:00.000Z' }];
@@ -177,7 +181,7 @@ const diffOf = async (state: Parameters<typeof projectWithDiff>[0]) =>
   });
 
 /** A project in which an agent has pushed; what is in its pack does not matter here. */
-async function projectWithPush(): Promise<string> {
+async function projectWithPush(): Promise<{ project: string; pack: string }> {
   const { cell } = world.api;
   const project = await world.project('at work');
   const pack = await new ContentStore(cell.directory.projectDir(project)).putBytes(Buffer.alloc(64));
@@ -185,6 +189,7 @@ async function projectWithPush(): Promise<string> {
     store.write((tx) => {
       const turn = tx.get<{ id: string; agent: string }>('SELECT id, agent_id AS agent FROM turns LIMIT 1');
       const push = tx.insert('git_pushes', {
+        actor: 'ada',
         agent_id: turn?.agent ?? '',
         turn_id: turn?.id ?? '',
         attempt: 1,
@@ -199,6 +204,17 @@ async function projectWithPush(): Promise<string> {
       tx.insert('git_refs', { name: 'refs/heads/main', object_id: '1'.repeat(40), push_seq: push });
     }),
   );
+  return { project, pack };
+}
+
+const pushOf = (change: object, more: object = {}): Promise<Answer> => {
+  const update = { ref: 'refs/heads/refused', from: null, to: '1'.repeat(40), ...change };
+  return post('pushShared', { updates: [update], ...more });
+};
+
+async function completedProject(): Promise<string> {
+  const project = await world.project('submitted');
+  await world.call(operationCalled('approveProject'), { project });
   return project;
 }
 
@@ -212,6 +228,7 @@ describe('the catalogue', () => {
       logger: silentLogger(),
       policy: defaultPolicy,
       host: unseenHost,
+      packs: new PackInspector(),
       publicPath: '',
     };
     const hub = new EventHub(context);
@@ -387,6 +404,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       pauseAgent: { reason: 'It rests.' },
       pauseProject: { reason: 'It is day.' },
       changeBudget: { turns: 60 },
+      pushShared: { updates: [{ ref: 'refs/heads/another', from: null, to: '1'.repeat(40) }] },
       ...otherProfileBodies,
     };
     if (operation.upload) return world.call(operation, { ...sample, headers, body: 'Something else.' });
@@ -488,8 +506,45 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     await rm(join(world.api.cell.directory.projectDir(project), content.pathOf(removed)));
     return world.call(operationCalled('getWorkspaceFile'), { project, query: 'path=notes.md&turn=1' });
   },
-  'getSharedBundle git-ref-unknown': () => world.call(operationCalled('getSharedBundle')),
-  'getSharedDiff git-not-shared': () => world.call(operationCalled('getSharedDiff'), { query: 'to=main' }),
+  'getSharedBundle git-ref-unknown': () => world.call(operationCalled('getSharedBundle'), { project: 'desk' }),
+  'getSharedPack git-pack-unknown': () => world.call(operationCalled('getSharedPack')),
+  'uploadSharedPack git-not-shared': () =>
+    world.call(operationCalled('uploadSharedPack'), {
+      ...requestOf(operationCalled('uploadSharedPack')),
+      project: 'desk',
+    }),
+  'uploadSharedPack project-closed': async () => {
+    const sample = requestOf(operationCalled('uploadSharedPack'));
+    return world.call(operationCalled('uploadSharedPack'), { ...sample, project: await completedProject() });
+  },
+  'pushShared git-not-shared': () =>
+    world.call(operationCalled('pushShared'), { ...requestOf(operationCalled('pushShared')), project: 'desk' }),
+  'pushShared project-closed': async () => {
+    const sample = requestOf(operationCalled('pushShared'));
+    return world.call(operationCalled('pushShared'), { ...sample, project: await completedProject() });
+  },
+  'pushShared git-ref-refused': () => pushOf({ to: null }),
+  'pushShared git-ref-moved': () => pushOf({ from: '2'.repeat(40) }),
+  'pushShared git-refs-full': async () => {
+    const { api } = world;
+    await api.write('team', (tx) => {
+      const seq = tx.get<{ seq: number }>('SELECT max(seq) AS seq FROM git_pushes')?.seq ?? 0;
+      for (let ref = 0; ref < maxRefs; ref += 1) {
+        tx.insert('git_refs', { name: `refs/tags/v${String(ref)}`, object_id: '1'.repeat(40), push_seq: seq });
+      }
+    });
+    const answer = await pushOf({});
+    await api.write('team', (tx) => tx.run("DELETE FROM git_refs WHERE name LIKE 'refs/tags/v%'", {}));
+    return answer;
+  },
+  'pushShared git-pack-invalid': async () => {
+    const sample = requestOf(operationCalled('uploadSharedPack'));
+    const { sha256 } = (await world.call(operationCalled('uploadSharedPack'), sample)).json as { sha256: string };
+    return pushOf({}, { pack: sha256 });
+  },
+  'pushShared content-missing': () => pushOf({}, { pack: 'e'.repeat(64) }),
+  'getSharedDiff git-not-shared': () =>
+    world.call(operationCalled('getSharedDiff'), { project: 'desk', query: 'to=main' }),
   'getSharedDiff git-ref-unknown': async () =>
     world.call(operationCalled('getSharedDiff'), { project: await projectWithDiff('none'), query: 'to=main' }),
   'getSharedDiff git-commit-unknown': () => diffOf('git-commit-unknown'),
@@ -532,11 +587,8 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
       agent: 'ada',
       body: { turn: 0 },
     }),
-  'restoreWorkspace project-closed': async () => {
-    const project = await world.project('submitted');
-    await world.call(operationCalled('approveProject'), { project });
-    return world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 0 } });
-  },
+  'restoreWorkspace project-closed': async () =>
+    world.call(operationCalled('restoreWorkspace'), { project: await completedProject(), body: { turn: 0 } }),
   'restoreWorkspace content-collected': async () => {
     const project = await world.project('running');
     for (const text of ['One.\n', 'Two.\n']) await leaveFiles(world.api, project, 'ben', { 'notes.md': text });
@@ -571,13 +623,14 @@ describe('refusing as described', () => {
   });
 
   test('every write store-busy, while something else holds the databases', async () => {
+    const busySamples: Readonly<Record<string, Sample>> = {
+      signOut: world.session,
+      // A small one is charged with the next transaction.
+      uploadSharedPack: { ...requestOf(operationCalled('uploadSharedPack')), body: Buffer.alloc(9 * 1024 * 1024) },
+    };
     const writing = allOperations.filter((operation) => refusalsOf(operation).includes('store-busy'));
     const answers = await world.whileBusy(() =>
-      Promise.all(
-        writing.map((operation) =>
-          world.call(operation, operation.id === 'signOut' ? world.session : requestOf(operation)),
-        ),
-      ),
+      Promise.all(writing.map((operation) => world.call(operation, busySamples[operation.id] ?? requestOf(operation)))),
     );
     const codes = answers.map((answer, index) => [writing[index]?.id, refusal(answer).code]);
     expect(codes).toEqual(writing.map(({ id }) => [id, 'store-busy']));
@@ -610,7 +663,6 @@ test('what happened meanwhile is told as the table of events says', async () => 
     'workspace.cloned',
     'upstream.moved',
     'upstream.missed',
-    'git.pushed',
     'agent.waiting',
   ]);
   expect(eventTypes.filter((type) => !seen.has(type) && !others.has(type))).toEqual([]);

@@ -1,3 +1,4 @@
+import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
 import { SYSTEM_ID } from '@suzumio/contract/model/project-config';
 import { silentLogger } from '@suzumio/runtime/observability/logger';
@@ -23,6 +24,7 @@ export interface Sample extends CallOptions {
   agent?: string;
   turn?: string;
   artifact?: string;
+  pack?: string;
   message?: string;
   /** A token's name. */
   of?: string;
@@ -65,9 +67,9 @@ export interface ContractWorld {
   close(): Promise<void>;
 }
 
-/** A team of which two have the same name. */
+/** A team that shares a repository, and of which two have the same name. */
 export const contractYaml = (name: string): string =>
-  `${teamYaml.replace('name: team', `name: ${name}`)}  dan: { role: twin, prompt: Be., displayName: Twin }\n  eve: { role: twin, prompt: Be., displayName: Twin }\n`;
+  `${teamYaml.replace('name: team', `name: ${name}\ngit: { shared: true }`)}  dan: { role: twin, prompt: Be., displayName: Twin }\n  eve: { role: twin, prompt: Be., displayName: Twin }\n`;
 
 const thinking = (name: string): string =>
   thinkingYaml('http://127.0.0.1:9/v1', { name, agents: '{ ada: { role: thinker, prompt: Think. } }' });
@@ -115,6 +117,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         token,
         session: named,
         artifact: sample.artifact ?? subject,
+        pack: sample.pack ?? 'f'.repeat(64),
         message,
         thread: message,
         profile,
@@ -185,6 +188,7 @@ async function stoppingServer(api: TestApi): Promise<HttpServer> {
     logger: silentLogger(),
     policy: defaultPolicy,
     host: unseenHost,
+    packs: new PackInspector(),
     publicPath: '',
   };
   const hub = new EventHub(context);

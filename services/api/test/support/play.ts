@@ -107,16 +107,23 @@ export async function takeSteps(
   });
 }
 
-/** A turn that pushes to the shared repository, without objects. */
+/** A turn that pushes to the shared repository: a pack, which is not looked at, or no objects. */
 export async function push(
   api: TestApi,
   project: string,
   agent: string,
   updates: { ref: string; from: string | null; to: string | null }[],
+  pack?: Buffer,
 ): Promise<void> {
   const { turn, attempt } = await beginTurn(api, project, agent);
+  const content = new ContentStore(api.cell.directory.projectDir(project));
+  const stored = pack && {
+    sha256: await content.putBytes(pack),
+    sizeBytes: pack.length,
+    objects: pack.readUInt32BE(8),
+  };
   await api.write(project, (tx) => {
-    pushToShared(tx, { turn, attempt, tokenHash: tool }, { key: `push-of-${turn}`, updates }, undefined);
+    pushToShared(tx, { turn, attempt, tokenHash: tool }, { key: `push-of-${turn}`, updates }, stored);
     completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });
   });
 }

@@ -106,6 +106,7 @@ export const errorCodes = {
   'git-ref-moved': { status: 409, retryable: false },
   'git-refs-full': { status: 422, retryable: false },
   'git-pack-invalid': { status: 422, retryable: false },
+  'git-pack-unknown': { status: 404, retryable: false },
   'git-commit-unknown': { status: 404, retryable: false },
   'git-diff-pending': { status: 409, retryable: true },
   'git-diff-no-worker': { status: 503, retryable: true },
@@ -114,6 +115,8 @@ export const errorCodes = {
   'git-diff-failed': { status: 422, retryable: true },
   // Of the command: a patch that does not fit the files of a person's repository.
   'patch-refused': { status: 409, retryable: false },
+  // Of the command, too: what Git on a person's machine does not push or fetch.
+  'git-refused': { status: 409, retryable: false },
   'content-missing': { status: 422, retryable: false },
   'content-mismatch': { status: 422, retryable: false },
   'content-too-large': { status: 413, retryable: false },

@@ -17,6 +17,7 @@ export const actEvents = [
   'turn.queued',
   'turn.cancelled',
   'workspace.restored',
+  'git.pushed',
   'agent.stopped',
   'agent.started',
   'agent.reset',

@@ -170,7 +170,7 @@ export const eventTable = {
     message: text,
   }),
   'git.pushed': told(
-    'An agent pushed to the shared repository. A `from` or `to` of null: it was not there, or is no longer.',
+    'An agent or a person pushed to the shared repository. A `from` or `to` of null: it was not there, or is no longer.',
     {
       push: number,
       updates: z.array(z.object({ ref: text, from: text.nullable(), to: text.nullable() })),

@@ -7,12 +7,17 @@ const refUpdateView = z.object({
   to: z.string().nullable().describe('Where it is since; null where it was deleted.'),
 });
 
+const pusher = {
+  actor: z.string().describe("Who pushed: an agent, a token's name, or `user`."),
+  agent: z.string().nullable().describe('The agent whose push that was; null where a person pushed.'),
+};
+
 /** A branch or a tag of the repository that a project's agents share. */
 export const sharedRefView = z.object({
   ref: z.string().describe('Its whole name, such as `refs/heads/main`.'),
   id: z.string().describe("A commit's id, or that of a tag's object."),
   push: z.int().describe('The push that has moved it last.'),
-  agent: z.string().describe('Whose push that was.'),
+  ...pusher,
   pushedAt: z.iso.datetime(),
 });
 export type SharedRefView = z.infer<typeof sharedRefView>;
@@ -20,10 +25,10 @@ export type SharedRefView = z.infer<typeof sharedRefView>;
 /** A push to that repository. */
 export const sharedPushView = z.object({
   seq: z.int().positive().describe('Its place among the pushes, from 1.'),
-  agent: z.string(),
-  turn: z.string(),
-  turnNumber: z.int(),
-  attempt: z.int(),
+  ...pusher,
+  turn: z.string().nullable().describe('The turn in which the agent pushed.'),
+  turnNumber: z.int().nullable(),
+  attempt: z.int().nullable(),
   updates: z.array(refUpdateView),
   pack: z
     .object({ sha256: z.string(), sizeBytes: z.int(), objects: z.int() })

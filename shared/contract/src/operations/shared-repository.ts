@@ -1,3 +1,5 @@
+import { sha256 } from '@suzumio/protocol/ids';
+import { maxPackBytes, maxPushedRefs, refUpdate } from '@suzumio/protocol/shared-repository';
 import * as z from 'zod';
 import { sharedDiffView, sharedPushView, sharedRefView } from '../model/shared-repository.js';
 import { json, resource } from './operation.js';
@@ -33,6 +35,22 @@ export const sharedDiffQuery = request({
   timeout: waitTimeout,
 });
 
+export const pushSharedRequest = request({
+  updates: z
+    .array(refUpdate)
+    .min(1)
+    .max(maxPushedRefs)
+    .describe(
+      'Branches and tags by their whole names, each with where it is now (`from`; null: nowhere) and where it is to be (`to`; null: deleted).',
+    ),
+  pack: sha256.optional().describe('A pack that was uploaded before. Without it, no object is new.'),
+});
+
+export const sharedPackAnswer = z.object({
+  sha256,
+  sizeBytes: z.int(),
+});
+
 /** The repository that a project's agents share. */
 export const sharedRepository = resource('Git', {
   listSharedRefs: {
@@ -49,6 +67,48 @@ export const sharedRepository = resource('Git', {
     summary: 'The pushes to that repository: who has moved which branches and tags, from where to where.',
     query: sharedPushesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(sharedPushListAnswer) } },
+  },
+  uploadSharedPack: {
+    method: 'post',
+    path: '/api/projects/:project/git/packs',
+    scope: 'operate',
+    summary: 'Stores what a push is to bring: a Git pack, for `pushShared` to name.',
+    description: `The body is the pack, streamed, of ${maxPackBytes / 1024 ** 2} MiB at most, with its length in \`Content-Length\`. No pack may need objects that are not in it (\`git pack-objects --revs --stdout --delta-base-offset\`). One that no push names is removed after a day. Sent again, it changes nothing: it takes no \`Idempotency-Key\`.`,
+    query: noQuery,
+    upload: { media: 'application/octet-stream' },
+    repeatable: false,
+    answers: { 200: { description: 'It is stored.', content: json(sharedPackAnswer) } },
+    refusals: ['git-not-shared', 'project-closed'],
+  },
+  getSharedPack: {
+    method: 'get',
+    path: '/api/projects/:project/git/packs/:pack',
+    summary: 'What one push has brought, by the hash that the list of pushes names: a Git pack.',
+    description:
+      'Streamed. Objects are as they were pushed: let Git check them, as in `git index-pack --strict --stdin`.',
+    query: noQuery,
+    answers: { 200: { description: 'The pack.', content: { 'application/octet-stream': z.unknown() } } },
+    refusals: ['git-pack-unknown'],
+  },
+  pushShared: {
+    method: 'post',
+    path: '/api/projects/:project/git/pushes',
+    scope: 'operate',
+    summary: 'Pushes to that repository: moves branches and tags, all that are named or none.',
+    description:
+      'Each is moved from where it is said to be; where another push came first, nothing is. Before it is taken, the pack is inspected as those of agents are. Nobody is told but by the timeline: agents see it when they fetch. Whether a branch moves forward is not looked at: `suzumio git push` does.',
+    body: pushSharedRequest,
+    answers: { 201: { description: 'It is pushed.', content: json(sharedPushView) } },
+    refusals: [
+      'git-not-shared',
+      'project-closed',
+      'git-ref-refused',
+      'git-ref-moved',
+      'git-refs-full',
+      'git-pack-invalid',
+      'content-missing',
+      'idempotency-mismatch',
+    ],
   },
   getSharedBundle: {
     method: 'get',

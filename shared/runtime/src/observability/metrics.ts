@@ -170,12 +170,12 @@ export function createMetrics(service: string) {
     }),
     gitPushes: defineCounter(registry, {
       name: 'suzumio_git_pushes_total',
-      help: 'Pushes of agents to the repositories that they share.',
+      help: 'Pushes to the repositories that agents share.',
       labels: {},
     }),
     gitPushedBytes: defineCounter(registry, {
       name: 'suzumio_git_pushed_bytes_total',
-      help: 'Bytes of the packs that agents have pushed to the repositories that they share.',
+      help: 'Bytes of the packs that were pushed to the repositories that agents share.',
       labels: {},
     }),
     modelCalls: defineCounter(registry, {

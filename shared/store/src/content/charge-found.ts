@@ -48,11 +48,14 @@ export function ownersIn(
       },
     );
     if (artifact) return { owner: artifact.creator, kind: artifact.creator === USER_ID ? 'uploads' : 'content' };
-    const pusher = reader.get<{ agent: string }>(
+    const pusher = reader.get<{ agent: string | null }>(
       'SELECT agent_id AS agent FROM git_packs CROSS JOIN git_pushes ON seq = push_seq WHERE sha256 = :name',
       { name },
     );
-    if (pusher) return { owner: pusher.agent, kind: 'content' };
+    if (pusher) {
+      const { agent } = pusher;
+      return agent === null ? { owner: USER_ID, kind: 'uploads' } : { owner: agent, kind: 'content' };
+    }
     const follower = reader.get<{ agent: string }>(
       'SELECT agent_id AS agent FROM upstream_looks WHERE pack = :name ORDER BY seq LIMIT 1',
       { name },

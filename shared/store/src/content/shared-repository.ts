@@ -28,6 +28,14 @@ export function sharedPacks(reader: SqlReader, after: number, limit: number): Sh
   );
 }
 
+/** The size in bytes of a pack that was pushed; undefined where no push has brought it. */
+export function sharedPackSize(reader: SqlReader, sha256: string): number | undefined {
+  return reader.get<{ sizeBytes: number }>(
+    'SELECT pack_bytes AS sizeBytes FROM git_packs CROSS JOIN git_pushes ON seq = push_seq WHERE sha256 = :sha256',
+    { sha256 },
+  )?.sizeBytes;
+}
+
 export function isPushed(reader: SqlReader, sha256: string): boolean {
   return reader.get('SELECT 1 FROM git_packs WHERE sha256 = :sha256', { sha256 }) !== undefined;
 }
@@ -36,7 +44,7 @@ export function isPushed(reader: SqlReader, sha256: string): boolean {
 export function listSharedRefs(reader: SqlReader): SharedRefView[] {
   return reader
     .all<Omit<SharedRefView, 'pushedAt'> & { atMs: number }>(
-      `SELECT name AS ref, object_id AS id, push_seq AS push, agent_id AS agent, created_at_ms AS atMs
+      `SELECT name AS ref, object_id AS id, push_seq AS push, actor, agent_id AS agent, created_at_ms AS atMs
        FROM git_refs CROSS JOIN git_pushes ON seq = push_seq ORDER BY name`,
     )
     .map(({ atMs, ...ref }) => ({ ...ref, pushedAt: iso(atMs) }));
@@ -44,10 +52,11 @@ export function listSharedRefs(reader: SqlReader): SharedRefView[] {
 
 interface PushRow {
   seq: number;
-  agent_id: string;
-  turn_id: string;
-  turn_number: number;
-  attempt: number;
+  actor: string;
+  agent_id: string | null;
+  turn_id: string | null;
+  turn_number: number | null;
+  attempt: number | null;
   pack: string | null;
   pack_bytes: number;
   pack_objects: number;
@@ -61,21 +70,33 @@ export function listSharedPushes(reader: SqlReader, page: Page): Part<SharedPush
     reader,
     {
       columns: 'git_pushes.*, turns.number AS turn_number',
-      from: 'git_pushes CROSS JOIN turns ON turns.id = turn_id',
+      from: 'git_pushes LEFT JOIN turns ON turns.id = turn_id',
       key: 'git_pushes.seq',
       where: [],
       params: {},
     },
     page,
-    (row) => ({
-      seq: row.seq,
-      agent: row.agent_id,
-      turn: row.turn_id,
-      turnNumber: row.turn_number,
-      attempt: row.attempt,
-      updates: JSON.parse(row.updates_json) as RefUpdate[],
-      pack: row.pack === null ? null : { sha256: row.pack, sizeBytes: row.pack_bytes, objects: row.pack_objects },
-      createdAt: iso(row.created_at_ms),
-    }),
+    viewOf,
   );
+}
+
+/** One push, by its number. */
+export function sharedPush(reader: SqlReader, seq: number): SharedPushView {
+  const [push] = listSharedPushes(reader, { after: seq - 1, limit: 1 }).items;
+  if (push?.seq !== seq) throw new Error(`push ${String(seq)} is not there`);
+  return push;
+}
+
+function viewOf(row: PushRow): SharedPushView {
+  return {
+    seq: row.seq,
+    actor: row.actor,
+    agent: row.agent_id,
+    turn: row.turn_id,
+    turnNumber: row.turn_number,
+    attempt: row.attempt,
+    updates: JSON.parse(row.updates_json) as RefUpdate[],
+    pack: row.pack === null ? null : { sha256: row.pack, sizeBytes: row.pack_bytes, objects: row.pack_objects },
+    createdAt: iso(row.created_at_ms),
+  };
 }

@@ -26,7 +26,7 @@ export function readActs(
     limit,
     order: 'desc',
     types: actEvents,
-    byOthers: true,
+    byPeople: true,
     actor,
     ...(before && boundOf(project, before)),
   });

@@ -21,8 +21,8 @@ export interface EventsPage extends Page {
   agent?: string | undefined;
   /** Who brought it about. */
   actor?: string | undefined;
-  /** Whether what the system did by itself is left out. */
-  byOthers?: boolean | undefined;
+  /** Whether what the system did by itself is left out, and what agents have pushed. */
+  byPeople?: boolean | undefined;
   since?: number | undefined;
   until?: number | undefined;
 }
@@ -43,7 +43,9 @@ export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEve
         types && 'type IN (SELECT value FROM json_each(:types))',
         agent === undefined ? undefined : 'agent_id = :agent',
         actor === undefined ? undefined : 'actor = :actor',
-        page.byOthers === true ? `actor <> '${SYSTEM_ID}'` : undefined,
+        page.byPeople === true
+          ? `actor <> '${SYSTEM_ID}' AND NOT (type = 'git.pushed' AND agent_id IS NOT NULL)`
+          : undefined,
       ],
       params: { ...time.params, ...definedOf({ agent, actor, types: types && JSON.stringify(types) }) },
     },

@@ -495,4 +495,17 @@ CREATE INDEX upstream_looks_chains ON upstream_looks (agent_id, seq) WHERE pack 
     version: 33,
     sql: 'ALTER TABLE artifacts ADD COLUMN base_commit TEXT;',
   },
+  {
+    // People push to the shared repository, too, in no turn.
+    version: 34,
+    sql: `
+ALTER TABLE git_pushes ADD COLUMN actor TEXT;
+UPDATE git_pushes SET actor = agent_id;
+ALTER TABLE git_pushes ALTER COLUMN actor SET NOT NULL;
+ALTER TABLE git_pushes ALTER COLUMN agent_id DROP NOT NULL;
+ALTER TABLE git_pushes ALTER COLUMN turn_id DROP NOT NULL;
+ALTER TABLE git_pushes ALTER COLUMN attempt DROP NOT NULL;
+ALTER TABLE git_pushes ALTER COLUMN key DROP NOT NULL;
+`,
+  },
 ];

@@ -126,7 +126,7 @@ function rewriting({ artifact, hashes, texts, without: text }: Found, redacted: 
 const words: Record<StillUsed, string> = {
   published: 'another artifact has the same',
   reported: 'a report has the same',
-  pushed: 'an agent has pushed the same to the shared repository',
+  pushed: 'the same was pushed to the shared repository',
   fetched: 'the repository of a clone has brought the same',
   'in a workspace': 'the workspace of an agent has the same',
   'just confirmed':

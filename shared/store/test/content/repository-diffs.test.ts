@@ -55,6 +55,7 @@ async function pushed(...packs: { bytes: number; objects: number }[]): Promise<v
     packs.forEach(({ bytes, objects }, index) => {
       const hash = String(index).padStart(64, '0');
       const seq = tx.insert('git_pushes', {
+        actor: 'ada',
         agent_id: 'ada',
         turn_id: turn,
         attempt: 1,

@@ -34,5 +34,6 @@ test('the packs of a project of an earlier version are listed as before, each wi
   expect(sharedPacks(sql, 0, 10)).toEqual([pack(1, 'a'), pack(3, 'b'), pack(5, 'c')]);
   expect(sharedPacks(sql, 1, 1)).toEqual([pack(3, 'b')]);
   expect(sharedPacks(sql, 5, 10)).toEqual([]);
+  expect(sql.all('SELECT DISTINCT actor, agent_id FROM git_pushes')).toEqual([{ actor: 'ada', agent_id: 'ada' }]);
   expect(['a', 'b', 'c', 'd'].map((pack) => isPushed(sql, pack))).toEqual([true, true, true, false]);
 });

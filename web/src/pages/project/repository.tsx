@@ -97,7 +97,8 @@ function Overview({ detail, refs }: { detail: ProjectDetail; refs: ReturnType<ty
   );
 }
 
-function Ref({ shared: { ref, id, agent, pushedAt }, detail }: { shared: SharedRef; detail: ProjectDetail }) {
+function Ref({ shared, detail }: { shared: SharedRef; detail: ProjectDetail }) {
+  const { ref, id, pushedAt } = shared;
   return (
     <p className="line">
       <b>
@@ -105,7 +106,7 @@ function Ref({ shared: { ref, id, agent, pushedAt }, detail }: { shared: SharedR
       </b>
       <span className="line-text">
         {ref.startsWith('refs/tags/') ? 'tag, ' : ''}
-        <code title={id}>{shortId(id)}</code> by <bdi>{called(agent, detail.agents)}</bdi>
+        <code title={id}>{shortId(id)}</code> by <bdi>{pusherOf(shared, detail)}</bdi>
       </span>
       <span className="line-age">
         <Ago at={pushedAt} />
@@ -114,15 +115,25 @@ function Ref({ shared: { ref, id, agent, pushedAt }, detail }: { shared: SharedR
   );
 }
 
+/** What an agent is called; a person, as the timeline names them. */
+function pusherOf({ agent, actor }: Pick<SharedPush, 'agent' | 'actor'>, { agents }: ProjectDetail): string {
+  return agent === null ? visible(actor) : called(agent, agents);
+}
+
 function Push({ push, detail, hasMain }: { push: SharedPush; detail: ProjectDetail; hasMain: boolean }) {
   const { agent, turnNumber, updates, pack, createdAt } = push;
+  const who = <bdi>{pusherOf(push, detail)}</bdi>;
   return (
     <p className="line workspace-change">
-      <Link href={turnPath(detail.project.id, agent, turnNumber)}>
-        <b>
-          <bdi>{called(agent, detail.agents)}</bdi>, turn {turnNumber}
-        </b>
-      </Link>
+      {agent === null || turnNumber === null ? (
+        <b>{who}</b>
+      ) : (
+        <Link href={turnPath(detail.project.id, agent, turnNumber)}>
+          <b>
+            {who}, turn {turnNumber}
+          </b>
+        </Link>
+      )}
       <span className="line-text">
         {updates.slice(0, 20).map(({ ref, from, to }) => (
           <span key={ref} className="push-update">

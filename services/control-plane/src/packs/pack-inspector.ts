@@ -1,30 +1,37 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { inParts } from './inspect-pack.js';
 import { ProjectTurns } from '../project-turns.js';
+import { inParts } from './inspect-pack.js';
 import type { ThreadAnswer } from './pack-thread.js';
+
+/** The compiled entry of the thread: beside this file, unless this one runs from source. */
+const threadEntry = new URL(
+  import.meta.url.endsWith('.ts') ? '../../dist/packs/pack-thread.js' : './pack-thread.js',
+  import.meta.url,
+);
 
 /** The longest time that one pack may take, in milliseconds. */
 const longestMs = 120_000;
 
 /**
- * Inspects packs, which agents make: in a thread, one after the other, and one of each attempt. Projects take turns, so that one
- * with many packs keeps another waiting for one of them.
+ * Inspects packs, which agents make and people: in a thread, one after the other, and one of each attempt. Projects take turns, so
+ * that one with many packs keeps another waiting for one of them.
  */
 export class PackInspector {
   readonly #attempts = new Set<string>();
   readonly #turns = new ProjectTurns();
   readonly #stop = new AbortController();
 
-  /** @param thread the thread's compiled entry */
-  constructor(private readonly thread: URL) {}
+  constructor(private readonly thread = threadEntry) {}
 
   /**
    * @param path the stored pack
+   * @param attempt of an agent's turn; undefined where a person pushes
    * @returns how many objects it has
    * @throws SuzumioError `git-pack-invalid`; `attempt-busy` while another pack of the attempt is inspected
    */
-  async inspect(project: string, attempt: string, path: string): Promise<number> {
+  async inspect(project: string, path: string, attempt?: string): Promise<number> {
+    if (attempt === undefined) return this.#inspect(project, path);
     if (this.#attempts.has(attempt)) {
       throw new SuzumioError(
         'attempt-busy',
@@ -36,9 +43,7 @@ export class PackInspector {
     }
     this.#attempts.add(attempt);
     try {
-      const answer = await this.#turns.take(project, () => this.#inThread(path));
-      if ('objects' in answer) return answer.objects;
-      throw new SuzumioError('git-pack-invalid', `The pack ${answer.invalid}.`);
+      return await this.#inspect(project, path);
     } finally {
       this.#attempts.delete(attempt);
     }
@@ -50,8 +55,14 @@ export class PackInspector {
     await this.#turns.idle();
   }
 
+  async #inspect(project: string, path: string): Promise<number> {
+    const answer = await this.#turns.take(project, () => this.#inThread(path));
+    if ('objects' in answer) return answer.objects;
+    throw new SuzumioError('git-pack-invalid', `The pack ${answer.invalid}.`);
+  }
+
   async #inThread(path: string): Promise<ThreadAnswer> {
-    const stopping = () => new SuzumioError('server-unreachable', 'This ToolHost is stopping.');
+    const stopping = () => new SuzumioError('server-unreachable', 'This service is stopping.');
     if (this.#stop.signal.aborted) throw stopping();
     const thread = new Worker(this.thread, { workerData: { path }, resourceLimits });
     const end = () => {

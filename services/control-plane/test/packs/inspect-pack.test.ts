@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { inspectPack } from '../../src/git/inspect-pack.js';
+import { inspectPack } from '../../src/packs/inspect-pack.js';
 import { blob, deltaOf, head, sealed, varint } from '../support/packs.js';
 
 describe('a pack', () => {

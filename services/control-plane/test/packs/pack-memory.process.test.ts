@@ -7,14 +7,14 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { blob, deltaOf, sealed, varint } from '../support/packs.js';
 
 const mib = 1024 * 1024;
-const built = (file: string) => JSON.stringify(new URL(`../../dist/git/${file}`, import.meta.url));
+const built = JSON.stringify(new URL('../../dist/packs/pack-inspector.js', import.meta.url));
 
 /** Inspects packs, each of another project, and says what came of it and the most memory that the process has had. */
 const program = `
-import { PackInspector } from ${built('pack-inspector.js')};
-const packs = new PackInspector(new URL(${built('pack-thread.js')}));
+import { PackInspector } from ${built};
+const packs = new PackInspector();
 const ends = await Promise.allSettled(
-  process.argv.slice(2).map((path, index) => packs.inspect('project-' + index, 'attempt-' + index, path)),
+  process.argv.slice(2).map((path, index) => packs.inspect('project-' + index, path)),
 );
 await packs.close();
 const found = ends.map(({ value, reason }) => value ?? reason.message);
