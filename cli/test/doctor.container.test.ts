@@ -264,7 +264,7 @@ describe('doctor, of what containers and queues need, says what is broken and wh
         what: 'image',
         state: 'broken',
         detail:
-          'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files and shell',
+          'suzumio-test-base:dev is of an earlier release: its runner has no tools of the toolpacks files and shell and workspace',
         remedy: 'pull it or build it there, on a runner of this release',
       },
       'ok',
