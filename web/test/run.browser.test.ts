@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { beginTurn, failTurn, leaveFiles, publish } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
@@ -213,6 +214,33 @@ describe('an agent', () => {
     await button(page, 'Retry').waitFor();
     // Nothing here tells what a turn does while it runs.
     browser.expectErrors(/status of 503/);
+  });
+
+  test('that a retry would not help has its mail delivered again: from its page, its turn or the system', async () => {
+    await api.create(named('limits'));
+    const overdo = async () => {
+      const begun = await beginTurn(api, 'limits', 'ada');
+      const failure = { code: 'step-limit' as const, message: 'All steps are taken.' };
+      await api.write('limits', (tx) => failAttempt(tx, begun, { failure }));
+    };
+    await overdo();
+    const page = await open('/p/limits/agents/ada');
+    const run = page.getByRole('group', { name: 'Run ada' });
+    await run.getByRole('button', { name: 'Deliver its mail again' }).click();
+    await page.getByRole('status').getByText('Its mail is unread again.').waitFor();
+    await overdo();
+    await go(page, '/p/limits/turns/ada:2');
+    await button(page, 'Deliver its mail again').waitFor();
+    expect(await button(page, 'Retry').count()).toBe(0);
+    await page.keyboard.press('r');
+    await page.getByRole('status').getByText('Its mail is unread again.').waitFor();
+    await overdo();
+    await go(page, '/system');
+    const row = page.getByRole('region', { name: 'Failed agents' }).getByRole('row').filter({ hasText: 'limits' });
+    await row.getByText('suzumio agents reset limits ada --redeliver').waitFor();
+    await row.getByRole('button', { name: 'Deliver its mail again' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect(await happened('limits', 'agent.reset')).toBe(3);
   });
 
   test('is paused with P on its own page, and its mail is delivered again from the letter and the system', async () => {

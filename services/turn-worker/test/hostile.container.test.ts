@@ -214,8 +214,7 @@ describe('the image', () => {
     const { failed } = await world.run({ image: 'suzumio-no-such-image:dev' });
     expect(failed?.failure).toMatchObject({
       code: 'image-missing',
-      message:
-        'The engine has no image suzumio-no-such-image:dev: pull it or build it there, on a runner of this release.',
+      message: expect.stringContaining('suzumio-no-such-image:dev: pull it or build it there, on a runner of this'),
     });
   });
 
