@@ -74,7 +74,7 @@ describe('checking a file', () => {
     const { problems, notes } = await check(text);
     expect(problems).toEqual([]);
     expect(notes.map((note) => [note.code, note.line, note.path])).toEqual([
-      ['key-without-effect', 1, null],
+      ['key-without-effect', 2, null],
       ['key-without-effect', line, 'communication'],
     ]);
     const { json } = await api.post('/api/projects', { file: text });

@@ -133,13 +133,6 @@ describe('refused with its place', () => {
     expect(load(`  one: { profile: Akari, displayName: Aki }\n${named}`).config.agents['one']?.displayName).toBe('Aki');
   });
 
-  test('no profile, and no role or prompt either', () => {
-    expect(problems('  one: { prompt: p }\n  two: { role: r }\n')).toEqual([
-      ['field-missing', '5:3', 'agents.one.role: is required'],
-      ['field-missing', '6:3', 'agents.two.prompt: is required'],
-    ]);
-  });
-
   test('every member of a team, where no team is brought up', () => {
     expect(problems('  one: { profile: "*" }\n').map(([code]) => code)).toEqual(['profile-unknown']);
   });
