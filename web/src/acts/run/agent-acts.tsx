@@ -9,6 +9,7 @@ import { openDialog } from './dialogs.js';
 import { useKeys } from '../keys.js';
 import { Menu, MenuItem } from './menu.js';
 import { asked, type Run, showProject, useRun } from './use-run.js';
+import { useGoingOn } from './use-going-on.js';
 import { words } from './words.js';
 
 interface Props {
@@ -21,23 +22,22 @@ export default function AgentActs({ project, agent }: Props) {
   const may = useMay();
   const who = useWho();
   const run = useRun(project);
-  const { id, paused, failure } = agent;
+  const { id, paused } = agent;
   const name = nameOf(agent);
   const mayPause = may(paused === null ? 'pauseAgent' : 'resumeAgent');
-  const mayRetry = agent.state === 'failed' && failure !== null && may('retryAgent');
+  const goesOn = useGoingOn(project, agent);
   const turnPause = () =>
     paused === null
       ? run.ask(asked('pauseAgent', { project, agent: id }), `${name} is paused.`, () =>
           showPause(project, id, who.name),
         )
       : run.ask(asked('resumeAgent', { project, agent: id }), `${name} goes on.`, () => showPause(project, id, null));
-  const retry = () =>
-    run.ask(asked('retryAgent', { project, agent: id }), `Turn ${String(failure?.turnNumber)} is queued again.`);
-  useKeys({ pause: mayPause ? turnPause : undefined, retry: mayRetry ? retry : undefined });
+  const goOn = () => goesOn && run.ask(goesOn.request, goesOn.did);
+  useKeys({ pause: mayPause ? turnPause : undefined, retry: goesOn && goOn });
   if (!mayPause && !may('changeBudget')) return null;
   return (
     <Bar label={`Run ${name}`} run={run} className="agent-acts">
-      {mayRetry ? <ActButton does="Retry" will={words.retryAgent.will} hotkey="retry" run={run} onAct={retry} /> : null}
+      {goesOn ? <ActButton does={goesOn.does} will={goesOn.will} hotkey="retry" run={run} onAct={goOn} /> : null}
       {agentAllows('start', agent) && may('startAgent') ? (
         <ActButton
           does="Start"
@@ -109,7 +109,11 @@ function More({ project, agent, run }: Props & { run: Run }) {
         />
       ) : null}
       {undelivered > 0 && agentAllows('redeliver', agent) && may('resetAgent') ? (
-        <MenuItem does="Deliver its mail again" will={words.resetAgent.will} onAct={() => reset(true)} />
+        <MenuItem
+          does="Deliver its mail again"
+          will="Its mail is unread again: a new turn reads it, and may repeat what an earlier one did."
+          onAct={() => reset(true)}
+        />
       ) : null}
       {agentAllows('stop', agent) && may('stopAgent') ? (
         <MenuItem
