@@ -119,8 +119,7 @@ describe('a report', () => {
     await page.keyboard.press('Control+Enter');
     await button(page, /^Take back/).waitFor();
     await submitAgain(name, 2);
-    await page.getByText('Version 2 of the report is the newest, so a decision on version 1 is refused').waitFor();
-    browser.expectErrors(/status of 409/);
+    await page.getByText('Not done.').waitFor();
     expect(await text.inputValue()).toBe('A figure is missing.');
     await page.getByRole('heading', { name: 'weir one' }).waitFor();
     expect(await button(page, /^(Approve|Send back)/).count()).toBe(0);
@@ -128,6 +127,47 @@ describe('a report', () => {
     await page.getByRole('heading', { name: 'weir 2' }).waitFor();
     expect(await text.inputValue()).toBe('A figure is missing.');
     await button(page, /^Send back/).waitFor();
+  });
+
+  test('is sent back with files, which are published when it is, and the page says who works on it', async () => {
+    const name = await submitted('brook');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Request changes/).click();
+    await page.getByRole('textbox', { name: /What is to be changed/ }).fill('Take these readings.');
+    await page
+      .locator('.changes-form input[type=file]')
+      .setInputFiles({ name: 'readings.csv', mimeType: 'text/csv', buffer: Buffer.from('1\n') });
+    await page.getByRole('list', { name: 'Attached files' }).getByText('readings.csv').waitFor();
+    expect(await api.rows(name, 'SELECT name FROM artifacts')).toEqual([]);
+    await button(page, /^Send back/).click();
+    await button(page, /^Take back/).click();
+    // What has gone up is not sent once more.
+    await page.getByText('uploaded').waitFor();
+    await button(page, /^Send back/).click();
+    await becomes(name, 'running');
+    expect(await api.rows(name, 'SELECT name FROM artifacts')).toEqual([{ name: 'readings.csv' }]);
+    const { items } = (await api.get(`/api/projects/${name}/messages?order=desc&limit=1`)).json as {
+      items: { body: string; attachments: { name: string }[] }[];
+    };
+    expect(items[0]).toMatchObject({ body: 'Take these readings.', attachments: [{ name: 'readings.csv' }] });
+    await page.getByText('admin sent version 1 back to Benny').waitFor();
+  });
+
+  test('that is approved while somebody else sends it back stays approved, and they are told', async () => {
+    const name = await submitted('strait');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Request changes/).click();
+    const text = page.getByRole('textbox', { name: /What is to be changed/ });
+    await text.fill('A figure is missing.');
+    await page.keyboard.press('Control+Enter');
+    await button(page, /^Take back/).waitFor();
+    await api.post(`/api/projects/${name}/approve`, { version: 1 });
+    await page.getByText('The project is completed, so this was not sent').waitFor();
+    expect(await text.inputValue()).toBe('A figure is missing.');
+    expect(await status(name)).toBe('completed');
+    // Who has read that may open it again.
+    await button(page, /^Send back/).click();
+    await becomes(name, 'running');
   });
 
   test('that two people decide on is decided on by the first, and the other is told', async () => {

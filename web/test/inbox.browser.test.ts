@@ -56,6 +56,56 @@ describe('the inbox', () => {
   });
 });
 
+describe('a failure', () => {
+  const failed = async (name: string, code: 'provider-key-rejected' | 'step-limit', message: string) => {
+    await api.create(`${teamYaml.replace('name: team', `name: ${name}`)}\nturn: { maxAttempts: 1 }`);
+    await failTurn(api, name, 'ben', undefined, { code, message });
+  };
+
+  test('that has to be mended first says what, and is retried from there', async () => {
+    await failed('locked', 'provider-key-rejected', "Look at the key in the server's variable KEY.");
+    const page = await open('/');
+    await page
+      .getByRole('region', { name: 'Items' })
+      .getByRole('link', { name: /ben failed.*locked/ })
+      .click();
+    await page.getByText('Retry it once the server was started with a key that the provider accepts').waitFor();
+    await page.getByRole('button', { name: /^Retry/ }).click();
+    await page.getByText('Turn 1 of ben was retried').first().waitFor();
+  });
+
+  test('that a retry would repeat is begun again, on the pages of the turn and of the agent as in the inbox', async () => {
+    await failed('round', 'step-limit', 'A turn may ask its model 4 times.');
+    const page = await open('/p/round/turns/ben:1');
+    await page.getByRole('button', { name: /^Begin again/ }).waitFor();
+    expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0);
+    await page.getByRole('link', { name: 'What can be done' }).click();
+    await page
+      .locator('.agent-head')
+      .getByRole('button', { name: /^Begin again/ })
+      .waitFor();
+    expect(await page.getByRole('button', { name: /^Retry/ }).count()).toBe(0);
+    await page.keyboard.press('r');
+    await page.getByRole('status').getByText('Its mail is unread again.').waitFor();
+  });
+});
+
+test('who comes to a server without projects is led to the first', async () => {
+  const empty = await testApi();
+  try {
+    const page = await browser.page(await browser.open({ viewport: desk }));
+    await page.goto((await linkFor(empty, { path: '/' })).url);
+    await page.getByRole('heading', { name: 'No project yet' }).waitFor();
+    expect(await page.getByText('Choose an item').count()).toBe(0);
+    await page.getByRole('link', { name: 'Make the first project' }).click();
+    await page.getByRole('heading', { name: 'New project' }).waitFor();
+    // Its stream ends with it.
+    await page.context().close();
+  } finally {
+    await empty.close();
+  }
+});
+
 describe('the page of the system', () => {
   test('shows what was seen, and says what was not', async () => {
     const announce = (busy: number) =>

@@ -194,7 +194,7 @@ describe('the palette', () => {
 
     const reader = await open('/p/river', { viewport: phone, colorScheme: 'dark' }, await api.token('read'));
     await title(reader, 'river').waitFor();
-    await press(reader, 'Control+k');
+    await reader.getByRole('button', { name: 'Find' }).click();
     await option(reader, /^See why/).waitFor();
     expect(await option(reader, /^(Write mail|Pause|Resume|Delete)/).count()).toBe(0);
     expect(await violations(reader)).toEqual([]);

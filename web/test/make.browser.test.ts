@@ -55,7 +55,10 @@ describe('a project', () => {
     await file(page).locator('.cm-wrong', { hasText: 'tsk' }).first().waitFor();
     // What is not mended is not created: it is gone to.
     await page.getByRole('button', { name: 'Create and start' }).click();
-    await page.getByText(/problems? to mend first\. 1:1|problems? to mend first\. 2:1/).waitFor();
+    await page
+      .locator('.make-act .make-count')
+      .getByText(/problems? to mend first\. [12]:1 /)
+      .waitFor();
     await problem(page, /^2:1 /).click();
     await page.keyboard.press('Delete');
     await page.keyboard.type('ta');
@@ -90,6 +93,35 @@ describe('a project', () => {
     await fine(page).waitFor();
     await page.getByRole('button', { name: 'Create and start' }).click();
     await page.waitForURL(`${api.url}/p/newsroom`);
+  });
+
+  test('is not told of an example once another file is in its place', async () => {
+    const page = await open();
+    await page.getByRole('button', { name: /^A newsroom/ }).click();
+    await page.getByText(/Makes newsroom(-\d)? with 4 agents/).waitFor();
+    // The button that was pressed is gone: the next act has the focus.
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Create and start');
+    const other = Buffer.from(textOf('other').replace('task:', 'tsk:'));
+    await page.getByLabel('Choose a file').setInputFiles({ name: 'a.yaml', mimeType: 'text/yaml', buffer: other });
+    await page.locator('.make-act .make-count').getByText('problems to mend first').waitFor();
+    expect(
+      await page
+        .locator('.make-side')
+        .getByText(/newsroom/)
+        .count(),
+    ).toBe(0);
+    expect(await page.getByLabel('What it says').inputValue()).toBe('');
+    await page.getByRole('button', { name: 'Take back what I had written' }).click();
+    await page.getByText(/Makes newsroom(-\d)? with 4 agents/).waitFor();
+    expect(await page.getByLabel('What it says').inputValue()).toBe("Tonight's bulletin, please.");
+  });
+
+  test('begins with the file of another, whose name it cannot have', async () => {
+    const page = await open('/p/team/setup');
+    await page.getByRole('link', { name: 'New project from this file' }).click();
+    await problem(page, /name: there is a project team already/).waitFor();
+    await page.getByText('The file of team is in the editor').waitFor();
+    expect(new URL(page.url()).search).toBe('');
   });
 
   test('of a name that is taken is refused in its place', async () => {
@@ -151,9 +183,8 @@ test('the editor completes fields and values, and is left by Escape and Tab', as
     await page.keyboard.type('bud');
     await page.getByRole('option', { name: /^budget/ }).waitFor();
     await page.waitForTimeout(100);
+    // What has fields has them below it.
     await page.keyboard.press('Enter');
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
     await page.keyboard.type('tur');
     await page.getByRole('option', { name: /^turns/ }).waitFor();
     await page.keyboard.press('Escape');

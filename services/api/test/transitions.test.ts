@@ -83,6 +83,23 @@ describe('a project', () => {
     expect(refusal(await api.post(`${path}/approve`, { version: 2 })).code).toBe('transition-refused');
   });
 
+  test('that was approved meanwhile is not opened again by who read it before', async () => {
+    await api.post(`${path}/start`);
+    await submit(api, 'team', 'ada', '# First\n');
+    const back = { recipient: 'ada', body: 'More.', version: 1, status: 'submitted' };
+    expect((await api.post(`${path}/approve`, { version: 1 })).status).toBe(200);
+    expect(refusal(await api.post(`${path}/request-changes`, back))).toEqual({
+      status: 409,
+      code: 'transition-refused',
+      detail:
+        'The project is completed, and was submitted when its report was read, so "request-changes" is refused: look at what was decided meanwhile.',
+    });
+    expect(await status()).toBe('completed');
+    expect(await api.rows('team', `SELECT count(*) AS n FROM messages WHERE body = 'More.'`)).toEqual([{ n: 0 }]);
+    // Whoever has read that it is completed may open it again.
+    expect((await api.post(`${path}/request-changes`, { ...back, status: 'completed' })).status).toBe(200);
+  });
+
   test('refuses what its status does not allow, and says in which it would', async () => {
     expect(refusal(await api.post(`${path}/approve`))).toEqual({
       status: 409,

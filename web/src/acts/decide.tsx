@@ -1,20 +1,19 @@
 import type { Agent, Project } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { api, keys } from '../api.js';
 import { Copyable } from '../parts/copy.js';
 import { Mark } from '../parts/mark.js';
 import { nameOf } from '../parts/states.js';
+import { Ago } from '../parts/time.js';
 import { useProject } from '../use-project.js';
 import { useDraft } from './draft.js';
-import { heardByItself, Key, useKeys } from './keys.js';
-import { postpone, Progress, useLater } from './later.js';
+import { ChangesForm, changesDraft } from './changes-form.js';
+import { Key, useKeys } from './keys.js';
+import { overtake, postpone, Progress, useLater } from './later.js';
 import { useOnPage } from './on-page.js';
 import { useMay } from './use-act.js';
-
-/** So much is sent even where the page is closed: it has 64 kB for all that it sends then. */
-const mostChars = 10_000;
-const nothing = { recipient: '', body: '' };
 
 interface Version {
   readonly project: string;
@@ -32,7 +31,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   const may = useMay();
   const about = `report ${project.id}`;
   const later = useLater(about);
-  const [draft, , forget] = useDraft(`changes ${project.id}`, nothing);
+  const [draft, , forget] = useDraft(...changesDraft(project.id));
   const [isOpen, setOpen] = useState(draft.body !== '');
   const group = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -46,7 +45,16 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   const canChange = isNewest && (status === 'submitted' || status === 'completed') && mayChange;
   const hasForm = mayChange && isOpen && (canChange || draft.body !== '');
 
-  const postponed = { about, place: `/p/${project.id}/report?v=${version}`, changes: changesOf(project.id) };
+  const stands = `${status} ${project.reportVersion}`;
+  const stood = later?.state === 'waiting' ? later.stands : undefined;
+  const meanwhile = isNewest
+    ? `The project is ${status}, so this was not sent: somebody else has decided meanwhile.`
+    : `Version ${project.reportVersion} of the report is the newest, so a decision on version ${version} was not sent: read that one first.`;
+  useEffect(() => {
+    if (stood !== undefined && stood !== stands) overtake(about, meanwhile);
+  }, [about, stood, stands, meanwhile]);
+
+  const postponed = { about, place: `/p/${project.id}/report?v=${version}`, changes: changesOf(project.id), stands };
   const whose = `${project.id}’s report, version ${version}`;
   const approve = () => {
     const input = { project: project.id, body: { version } };
@@ -58,8 +66,10 @@ function Decision({ project, agents, version }: { project: Project; agents: read
       run: (options) => api.approveProject(input, options),
     });
   };
-  const requestChanges = (recipient: string, body: string) => {
-    const input = { project: project.id, body: { recipient, body, version } };
+  const requestChanges = (recipient: string, body: string, attachments: readonly string[]) => {
+    if (status !== 'submitted' && status !== 'completed') return;
+    const files = attachments.length === 0 ? {} : { attachments: [...attachments] };
+    const input = { project: project.id, body: { recipient, body, ...files, version, status } };
     const name = agents.find((agent) => agent.id === recipient);
     postpone({
       ...postponed,
@@ -96,6 +106,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
       {isBusy ? null : (
         <>
           {isNewest ? null : <Newest project={project} />}
+          {isNewest && later === undefined ? <SentBack project={project} agents={agents} version={version} /> : null}
           {hasForm ? (
             <ChangesForm
               project={project}
@@ -172,82 +183,30 @@ function Newest({ project }: { project: Project }) {
   );
 }
 
-interface FormProps {
-  project: Project;
-  agents: readonly Agent[];
-  version: number;
-  field: RefObject<HTMLTextAreaElement | null>;
-  /** Nothing where changes cannot be requested now: what was written stays. */
-  send: ((recipient: string, body: string) => void) | undefined;
-  close: () => void;
-}
-
-/** What is to be changed, and by whom: by who submitted it, unless another is chosen. */
-function ChangesForm({ project, agents, version, field, send, close }: FormProps) {
-  const [draft, change] = useDraft(`changes ${project.id}`, nothing);
-  const submitter = project.reportBy;
-  const [first] = agents;
-  const chosen = [draft.recipient, submitter].find((id) => agents.some((agent) => agent.id === id)) ?? first?.id ?? '';
-  const named = agents.find(({ id }) => id === chosen);
-  const says = `changes-${useId()}`;
-  useKeys({ send: send && heardByItself });
-  const submit = send !== undefined && /\S/.test(draft.body) ? () => send(chosen, draft.body) : undefined;
+/** That changes of the newest version were asked for, and who works on the next. */
+function SentBack({ project, agents, version }: { project: Project; agents: readonly Agent[]; version: number }) {
+  const isRunning = project.status === 'running';
+  const asked = useQuery({
+    queryKey: [...keys.project(project.id), 'sent back'],
+    queryFn: async () => {
+      const query = { types: ['project.changes-requested' as const], order: 'desc' as const, limit: 1 };
+      return (await api.listEvents({ project: project.id, query })).items[0] ?? null;
+    },
+    enabled: isRunning,
+  }).data;
+  const { version: of, recipient } = (asked?.data ?? {}) as { version?: number; recipient?: string };
+  if (!isRunning || asked == null || of !== version) return null;
+  const agent = agents.find(({ id }) => id === recipient);
   return (
-    <form
-      className="changes"
-      onSubmit={(event) => {
-        event.preventDefault();
-        if (submit) submit();
-        else field.current?.focus();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') close();
-        if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) submit?.();
-      }}
-    >
-      <label className="changes-text">
-        What is to be changed in version {version}
-        <textarea
-          ref={field}
-          className="input"
-          rows={4}
-          maxLength={mostChars}
-          value={draft.body}
-          required
-          aria-describedby={says}
-          onChange={({ target }) => change({ ...draft, body: target.value })}
-        />
-      </label>
-      <div className="decide-acts">
-        <label className="field">
-          To{' '}
-          <select value={chosen} onChange={({ target }) => change({ ...draft, recipient: target.value })}>
-            {agents.map((agent) => (
-              <option key={agent.id} value={agent.id}>
-                {nameOf(agent)}
-                {agent.id === submitter ? ', who submitted it' : ''}
-              </option>
-            ))}
-          </select>
-        </label>
-        {send === undefined ? null : (
-          <button type="submit" className="button button-filled" aria-describedby={says}>
-            Send back
-          </button>
-        )}
-        <button type="button" className="button" onClick={close}>
-          Close
-        </button>
-        <p id={says} className="decide-says">
-          {send === undefined ? (
-            'Changes of this version cannot be requested any more. What you have written stays here.'
-          ) : (
-            <>
-              <bdi>{named ? nameOf(named) : chosen}</bdi> reads it as mail, and <bdi>{project.id}</bdi> runs again.
-            </>
-          )}
-        </p>
-      </div>
-    </form>
+    <p className="decide-newest">
+      <Mark kind="running" />
+      <span>
+        <bdi>{asked.actor}</bdi> sent version {version} back to <bdi>{agent ? nameOf(agent) : recipient}</bdi>,{' '}
+        <Ago at={asked.createdAt} inWords />. The next version comes to the inbox.
+      </span>
+      <Link href={`/p/${project.id}/mail?from=user`} className="button">
+        What was asked for
+      </Link>
+    </p>
   );
 }

@@ -18,6 +18,8 @@ export interface Later {
   readonly done: string;
   /** The page on which it was asked for. */
   readonly place: string;
+  /** How things stood when it was asked for. */
+  readonly stands?: string;
   /** All that is sent, as plain data: the same once more, after a failure, takes effect once. */
   readonly input: unknown;
   readonly run: (options: ActOptions & { keepalive: true }) => Promise<unknown>;
@@ -53,6 +55,14 @@ export function takeBack(about = now.all.findLast(({ state }) => state === 'wait
   if (about === undefined || found(about)?.state !== 'waiting') return;
   drop(about);
   say('Taken back: nothing was sent.');
+}
+
+/** Sends nothing of what waits: it was overtaken. */
+export function overtake(about: string, why: string): void {
+  const later = found(about);
+  if (later?.state !== 'waiting') return;
+  forget(about);
+  put({ ...later, state: 'failed', error: new Error(why) });
 }
 
 /** What is under way, was done a moment ago or has failed about something, said where this is called. */

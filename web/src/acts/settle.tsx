@@ -6,13 +6,18 @@ import { Key, useKeys } from './keys.js';
 import { type ActOptions, useAct, useMay } from './use-act.js';
 
 type Item = Extract<InboxItem, { kind: 'failure' | 'pause' }>;
+type Request = InboxItem['request'];
 
-/** What settles an item by one request, which needs nothing more from the person. */
-export default function Settle({ item }: { item: Item }) {
+/**
+ * What settles an item by one request, which needs nothing more from the person.
+ *
+ * @param request that of the item, or what helps where the item alone does not say it
+ */
+export default function Settle({ item, request }: { item: Item; request: Request }) {
   const may = useMay();
-  const way = wayOf(item);
+  const way = wayOf(item, request);
   const id = `settle-${useId()}`;
-  const { project, request } = item;
+  const { project } = item;
   const act = useAct(
     ({ operation, params }: { operation: Operation; params: unknown }, options) =>
       (api[operation] as (input: unknown, options: ActOptions) => Promise<unknown>)(params, options),
@@ -61,8 +66,8 @@ interface Way {
 }
 
 /** Nothing where a person has to say more, or where no request settles it. */
-function wayOf(item: Item): Way | undefined {
-  const operation = item.request?.asks.length === 0 ? item.request.operation : undefined;
+function wayOf(item: Item, request: Request): Way | undefined {
+  const operation = request?.asks.length === 0 ? request.operation : undefined;
   if (item.kind === 'failure') {
     const { agent, turnNumber } = item;
     if (operation === 'retryAgent') {

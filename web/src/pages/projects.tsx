@@ -41,21 +41,24 @@ export function Projects() {
   );
 }
 
-function NoProjects() {
+/** What to do where there is no project. */
+export function NoProjects() {
   return (
     <div className="empty">
       <h2>No project yet</h2>
-      <p>A project is a task and its team, from one file.</p>
+      <p>A project is a task and the team of agents that works at it, written in one file.</p>
       {useMayMake() ? (
         <p>
           <Link href="/new" className="button button-filled">
-            Make a project
+            Make the first project
           </Link>
         </p>
       ) : null}
-      <p>On the command line, this makes such a file, and then runs it:</p>
-      <Copyable text="suzumio init newsroom.yaml" />
-      <Copyable text="suzumio up newsroom.yaml" />
+      <p>
+        On the command line, the first of these asks for what a file needs, and writes it; the second makes its project:
+      </p>
+      <Copyable text="suzumio init" />
+      <Copyable text="suzumio init FILE" />
     </div>
   );
 }

@@ -176,7 +176,7 @@ function Row({ item }: { item: FoundItem }) {
         <bdi>{where}</bdi>
         {'at' in item ? (
           <>
-            , <Ago at={item.at} /> ago
+            , <Ago at={item.at} inWords />
           </>
         ) : null}
       </span>

@@ -29,12 +29,20 @@ export function Moment({ at, seconds = false }: { at: string; seconds?: boolean 
   );
 }
 
-/** How long ago a moment was: `4 min`. */
-export function Ago({ at }: { at: string }) {
-  const now = useNow(10_000);
+/** What has just happened is not told in seconds: they would stand still. */
+const justMs = 10_000;
+
+/**
+ * How long ago a moment was: `4 min`.
+ *
+ * @param inWords whether it ends a sentence: `4 min ago`, `just now`
+ */
+export function Ago({ at, inWords = false }: { at: string; inWords?: boolean }) {
+  const ms = useNow(10_000) - Date.parse(at);
+  const short = ms < justMs ? 'now' : span(ms);
   return (
     <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC)`}>
-      {span(Math.max(0, now - Date.parse(at)))}
+      {!inWords ? short : ms < justMs ? 'just now' : `${short} ago`}
     </time>
   );
 }

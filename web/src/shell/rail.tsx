@@ -10,6 +10,7 @@ import { useWho } from '../who.js';
 import { useFleet } from '../use-fleet.js';
 import { Icon, type IconName } from '../parts/icon.js';
 import { Mark } from '../parts/mark.js';
+import { openPalette } from './open-palette.js';
 import { count, some } from '../parts/numbers.js';
 import { stateOfProject } from '../parts/states.js';
 
@@ -35,7 +36,13 @@ export function Rail({ live }: { live: Live }) {
         <Place href="/projects" icon="folder" also={/^\/p\//}>
           Projects <span className="rail-count">{projects.data?.length ?? ''}</span>
         </Place>
-        <Place href="/search" icon="search" also={/^\/search/}>
+        <li className="rail-find">
+          <button type="button" className="rail-link" aria-haspopup="dialog" onClick={openPalette}>
+            <Icon name="search" />
+            Find
+          </button>
+        </li>
+        <Place href="/search" icon="search" also={/^\/search/} className="rail-search">
           Search{' '}
           <span className="rail-key">
             <Key name="palette" />

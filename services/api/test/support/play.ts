@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Failure } from '@suzumio/protocol/failure-codes';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { keptInput } from '@suzumio/store/turns/kept-input';
@@ -144,13 +145,18 @@ export async function leaveFiles(api: TestApi, project: string, agent: string, t
 }
 
 /** A turn that fails; with a tree, once that was captured. */
-export async function failTurn(api: TestApi, project: string, agent: string, tree?: Tree): Promise<string> {
+export async function failTurn(
+  api: TestApi,
+  project: string,
+  agent: string,
+  tree?: Tree,
+  failure: Failure = { code: 'non-zero-exit', message: 'The runner ended with exit code 3.' },
+): Promise<string> {
   const { turn, attempt } = await beginTurn(api, project, agent);
   if (tree) {
     const snapshot = await storeTree(new ContentStore(api.cell.directory.projectDir(project)), tree);
     await api.write(project, (tx) => recordCapture(tx, { turn, attempt }, { number: 1, snapshot, steps: [] }));
   }
-  const failure = { code: 'non-zero-exit' as const, message: 'The runner ended with exit code 3.' };
   await api.write(project, (tx) => failAttempt(tx, { turn, attempt }, { failure }));
   return turn;
 }

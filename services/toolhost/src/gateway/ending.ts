@@ -92,7 +92,10 @@ export function endingOf(error: unknown): Ending | undefined {
     const refusals = {
       'key-rejected': {
         code: 'provider-key-rejected',
-        advice: `look at the key in ${provider.apiKeyEnv ?? 'apiKeyEnv, which the provider does not name'}`,
+        advice:
+          provider.apiKeyEnv === undefined
+            ? `look at apiKeyEnv, which the provider "${settings.provider}" does not name`
+            : `look at the key in the server's variable ${provider.apiKeyEnv}`,
       },
       'quota-spent': {
         code: 'provider-quota-spent',
@@ -107,7 +110,10 @@ export function endingOf(error: unknown): Ending | undefined {
     } as const;
     const refusal = refusals[error.failure.kind as keyof typeof refusals];
     return {
-      failure: { code: refusal.code, message: beginningOf(`${error.message}; ${refusal.advice}.`, 2000) },
+      failure: {
+        code: refusal.code,
+        message: beginningOf(`${error.message.replace(/\.$/, '')}; ${refusal.advice}.`, 2000),
+      },
       code: 'provider-refused',
     };
   }

@@ -81,6 +81,10 @@ export const requestChangesRequest = request({
   body: messageBody,
   attachments,
   version: decidedVersion,
+  status: z
+    .enum(['submitted', 'completed'])
+    .optional()
+    .describe('The status in which the report was read: the request is refused where the project has another one.'),
 });
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */

@@ -58,7 +58,9 @@ function checkTool(
   if (known.some(matches)) return;
   const pack = [...unlisted].find(([tool]) => matches(tool))?.[1];
   if (pack !== undefined) {
-    const advice = isServedToolpack(pack) ? `add ${pack} to tools.toolpacks` : 'it is not served yet';
+    const advice = isServedToolpack(pack)
+      ? `the project has to list it, as in "tools: { toolpacks: [${pack}] }"`
+      : 'it is not served yet';
     problems.add('toolpack-missing', node.place, `${name} for ${whose} is in the toolpack ${pack}: ${advice}`);
     return;
   }

@@ -57,7 +57,10 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   'repository-too-large': { step: 'mend', words: `Retry it once the repository is small enough; ${keepsItsFile}.` },
   'repository-unsupported': { step: 'mend', words: `Retry it once the repository is without that; ${keepsItsFile}.` },
   'ref-unknown': { step: 'mend', words: `Retry it once the repository has that ref; ${keepsItsFile}.` },
-  'provider-key-rejected': { step: 'mend', words: 'Retry it once the provider accepts the key.' },
+  'provider-key-rejected': {
+    step: 'mend',
+    words: `Retry it once the server was started with a key that the provider accepts; ${keepsItsFile}.`,
+  },
   'provider-quota-spent': { step: 'mend', words: 'Retry it once the account is topped up.' },
   'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${keepsItsFile}.` },
 

@@ -26,6 +26,9 @@ interface Decided {
   readonly version?: number | undefined;
 }
 
+/** In which status the person read the report. @default the one that the project has */
+type ReadStatus = 'submitted' | 'completed' | undefined;
+
 /**
  * Accepts the report: the project ends.
  *
@@ -41,19 +44,27 @@ export function approveProject(tx: Tx, actor: string, decided: Decided = {}): vo
 /**
  * Sends the work back with a message, which wakes its recipient.
  *
- * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`; what
- *   {@link postMessage} throws
+ * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`, also where the
+ *   project has another status than the one that was read; what {@link postMessage} throws
  */
 export function requestChanges(
   tx: Tx,
-  request: Pick<NewMessage, 'body' | 'actor' | 'attachments'> & { recipient: string } & Decided,
+  request: Pick<NewMessage, 'body' | 'actor' | 'attachments'> & { recipient: string; status?: ReadStatus } & Decided,
 ): PostedMessage {
   if (request.recipient === USER_ID) {
     throw new SuzumioError('recipient-unknown', `Changes are requested from an agent; "${USER_ID}" is not one.`, {
       recipient: request.recipient,
     });
   }
+  const { status } = projectRow(tx);
   transition(tx, 'request-changes');
+  if (request.status !== undefined && request.status !== status) {
+    throw new SuzumioError(
+      'transition-refused',
+      `The project is ${status}, and was ${request.status} when its report was read, so "request-changes" is refused: look at what was decided meanwhile.`,
+      { status, action: 'request-changes', read: request.status },
+    );
+  }
   const version = versionDecided(tx, request);
   tx.emit({
     type: 'project.changes-requested',

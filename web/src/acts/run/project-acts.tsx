@@ -52,7 +52,9 @@ export default function ProjectActs({ detail: { project, agents } }: { detail: P
       {mayPause ? (
         <ActButton
           does={isPaused ? 'Resume' : 'Pause'}
-          will={isPaused ? 'Its agents start turns again.' : 'Paused, no turn begins; what runs goes to its end.'}
+          will={
+            isPaused ? 'Its agents start turns again.' : 'While it is paused no turn begins; what runs goes to its end.'
+          }
           hotkey={hasKey ? 'pause' : undefined}
           run={run}
           onAct={turnPause}

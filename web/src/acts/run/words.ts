@@ -9,8 +9,8 @@ export const words = {
     did: 'The turn is queued again.',
   },
   resetAgent: {
-    does: 'Deliver its mail again',
-    will: 'Its mail is unread again: a new turn reads it, and may repeat what an earlier one did.',
+    does: 'Begin again',
+    will: 'A new turn reads its mail, and may repeat what the failed one did.',
     did: 'Its mail is unread again.',
   },
   startAgent: { does: 'Start it', will: 'It starts turns again.', did: 'It starts turns again.' },

@@ -11,6 +11,7 @@ import { Markdown } from '../../parts/markdown.js';
 import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
+import { useHelp } from '../../use-why.js';
 import { useReport } from '../project/use-report.js';
 import { itemPath } from '../../parts/places.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
@@ -77,7 +78,7 @@ export function Notice({ settled, onward }: { settled: Settled; onward: RefObjec
         <b>This is settled.</b>{' '}
         {decision ? (
           <>
-            <bdi>{decisionIn(decision)}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} /> ago.
+            <bdi>{decisionIn(decision)}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} inWords />.
           </>
         ) : null}
       </p>
@@ -105,7 +106,8 @@ function Acts({ item, isSettled }: { item: InboxItem; isSettled: boolean }) {
   }
   return (
     <>
-      {!isSettled && (item.kind === 'failure' || item.kind === 'pause') ? <Settle item={item} /> : null}
+      {!isSettled && item.kind === 'failure' ? <SettleFailure item={item} /> : null}
+      {!isSettled && item.kind === 'pause' ? <Settle item={item} request={item.request} /> : null}
       {open}
       {isSettled ? null : (
         <span className="about-command">
@@ -124,6 +126,24 @@ const opens: Readonly<Record<InboxItem['kind'], string>> = {
   message: 'Open the thread',
 };
 
+type Failed = Extract<InboxItem, { kind: 'failure' }>;
+
+/** What helps is done once it is known what has to be mended before. */
+function SettleFailure({ item }: { item: Failed }) {
+  const help = useHelp(item.project, item.agent, item.id);
+  return help.isPending ? null : <Settle item={item} request={help.data?.request ?? item.request} />;
+}
+
+/** What happened, and what has to be known before it goes on. */
+function Happened({ item }: { item: Failed }) {
+  const { data } = useHelp(item.project, item.agent, item.id);
+  return (
+    <p className="about-lead about-failure">
+      <bdi>{visible(data?.sentence ?? item.message)}</bdi>
+    </p>
+  );
+}
+
 /** Nothing is decided before what is decided on is there. */
 function DecideOnRead({ project, version }: { project: string; version: number }) {
   const { data } = useReport(project, version);
@@ -135,11 +155,7 @@ function Content({ item }: { item: InboxItem }) {
     case 'report':
       return <Report project={item.project} version={item.version} />;
     case 'failure':
-      return (
-        <p className="about-lead">
-          <bdi>{visible(item.message)}</bdi>
-        </p>
-      );
+      return <Happened item={item} />;
     case 'message':
       return <Letter project={item.project} message={item.message.id} />;
     case 'pause':

@@ -42,7 +42,7 @@ export function Inbox() {
             <About item={item} settled={settled} onward={onward} key={item.id} />
           ) : settled ? (
             <Notice settled={settled} onward={onward} />
-          ) : inbox.data && chosen === undefined ? (
+          ) : inbox.data && inbox.data.items.length > 0 && chosen === undefined ? (
             <p className="empty-line">Choose an item to see what it is about.</p>
           ) : null}
         </section>

@@ -1,5 +1,5 @@
 import type { InboxItem } from '@suzumio/sdk/client';
-import { type RefObject, useEffect, useRef } from 'react';
+import { Fragment, type RefObject, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { useKeysHelp } from '../../acts/everywhere.js';
 import { isEverywhere, keyTable } from '../../acts/key-table.js';
@@ -56,10 +56,12 @@ export function KeysLine() {
       {areOn ? (
         <>
           {here.map((name) => (
-            <span key={name} className="keys-one">
-              <Key name={name} isRead /> {keyTable[name].does.toLowerCase()}
-              <span className="visually-hidden">. </span>
-            </span>
+            <Fragment key={name}>
+              <span className="keys-one">
+                <Key name={name} isRead /> {keyTable[name].does.toLowerCase()}
+                <span className="visually-hidden">. </span>
+              </span>{' '}
+            </Fragment>
           ))}
         </>
       ) : (

@@ -5,6 +5,8 @@ import { Mark } from '../../parts/mark.js';
 import { count } from '../../parts/numbers.js';
 import { Ago } from '../../parts/time.js';
 import { itemPath } from '../../parts/places.js';
+import { useProjects } from '../../use-projects.js';
+import { NoProjects } from '../projects.js';
 import { marks, wordsFor } from './words.js';
 
 type Answer = Awaited<ReturnType<Client['getInbox']>>;
@@ -49,6 +51,9 @@ export function Waiting({ inbox: { items, moreWaiting }, chosen }: { inbox: Answ
 }
 
 function Nothing() {
+  const hasProjects = useProjects().data?.length !== 0;
+  const mayMake = useMayMake();
+  if (!hasProjects) return <NoProjects />;
   return (
     <div className="empty">
       <h2>Nothing waits for you</h2>
@@ -57,7 +62,7 @@ function Nothing() {
         <Link href="/projects" className="button">
           All projects
         </Link>{' '}
-        {useMayMake() ? (
+        {mayMake ? (
           <Link href="/new" className="button">
             New project
           </Link>

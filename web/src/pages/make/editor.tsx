@@ -165,13 +165,16 @@ function complete(context: CompletionContext, schema: Schema | undefined) {
   }
   const place = placeIn([...before, line.text.slice(0, pos - line.from)]);
   if (place === undefined) return null;
+  const lead = line.text.slice(0, pos - line.from - word.length);
+  // Fields stand below the name of what has them.
+  const inner = /^[\s-]*$/.test(lead) ? `\n${' '.repeat(lead.length + 2)}` : ' ';
   return {
     from: pos - word.length,
     validFor: /^[\w.-]*$/,
     options: wordsAt(schema, place).map(({ label, detail, isField, isRequired }) => ({
       label,
       detail: isRequired ? `${detail}, required` : detail,
-      apply: isField ? `${label}: ` : label,
+      apply: isField ? `${label}:${detail === 'fields' ? inner : ' '}` : label,
       boost: isRequired ? 1 : 0,
     })),
   };
@@ -222,7 +225,8 @@ const colours = HighlightStyle.define([
 
 const look = EditorView.theme({
   '&': { height: '100%', color: 'var(--ink)', backgroundColor: 'var(--surface)' },
-  '&.cm-focused': { outline: '2px solid var(--run)', outlineOffset: '-2px' },
+  // The place around it shows the focus.
+  '&.cm-focused': { outline: 'none' },
   '.cm-scroller': { font: '13px/20px var(--mono)', overflow: 'auto' },
   '.cm-content': { padding: '10px 0', caretColor: 'var(--ink)' },
   '.cm-line': { padding: '0 12px 0 8px' },
@@ -245,7 +249,7 @@ const look = EditorView.theme({
     backgroundColor: 'var(--surface)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': { font: '13px/24px var(--mono)' },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0 10px', minHeight: '24px' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0 10px', lineHeight: '24px' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
     color: 'var(--ink)',
     backgroundColor: 'var(--sunk)',

@@ -1,13 +1,13 @@
 import type { Example } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { api } from '../../api.js';
+import { api, publicPath } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { some } from '../../parts/numbers.js';
 
 /** How many examples are offered at once. */
 const mostOffered = 3;
 
-/** The examples that run here; those that do not, with why. */
+/** The examples: those that run here first, the others with what keeps them. */
 export function Gallery({ isOpen, onChoose }: { isOpen: boolean; onChoose: (example: Example) => void }) {
   const examples = useQuery({ queryKey: ['examples'], queryFn: () => api.listExamples(), staleTime: 30_000 });
   if (examples.error && examples.data === undefined) {
@@ -37,17 +37,27 @@ export function Gallery({ isOpen, onChoose }: { isOpen: boolean; onChoose: (exam
           <ul>
             {others.map((one) => (
               <li key={one.id}>
-                {one.obstacles.length === 0 ? (
-                  <button type="button" className="button" onClick={() => onChoose(one)}>
-                    {one.title}
-                  </button>
-                ) : (
-                  <b>{one.title}</b>
-                )}{' '}
-                <span className="quiet">{one.obstacles.length === 0 ? one.description : one.obstacles.join(' ')}</span>
+                <button type="button" className="button" onClick={() => onChoose(one)}>
+                  {one.title}
+                </button>{' '}
+                <span className="quiet">
+                  {one.description}
+                  {one.obstacles.length === 0 ? null : (
+                    <>
+                      {' '}
+                      <b>Does not run here:</b> <bdi>{one.obstacles.join('; ')}</bdi>
+                    </>
+                  )}
+                </span>
               </li>
             ))}
           </ul>
+          {others.every(({ obstacles }) => obstacles.length === 0) ? null : (
+            <p className="quiet">
+              What runs here is up to <a href={`${publicPath}/docs/policy`}>the policy of this server</a>. The file of
+              each can be taken and changed.
+            </p>
+          )}
         </details>
       )}
     </>

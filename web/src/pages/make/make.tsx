@@ -1,24 +1,25 @@
-import type { CheckedProjectFile, CreatedProject, Example } from '@suzumio/sdk/client';
+import type { CreatedProject, Example } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type DragEvent, lazy, Suspense, useEffect, useId, useMemo, useRef, useState } from 'react';
-import { Link, useLocation } from 'wouter';
+import { type DragEvent, lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
+import { Link, useLocation, useSearchParams } from 'wouter';
 import { api, isForbidden, keys, wordsOf } from '../../api.js';
 import { useDraft } from '../../acts/draft.js';
 import { useAct } from '../../acts/use-act.js';
 import { useMayMake } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/visible.js';
-import { count, dollars, some } from '../../parts/numbers.js';
+import { some } from '../../parts/numbers.js';
 import type { EditorHandle, Marked } from './editor.js';
 import { Gallery } from './gallery.js';
 import { type Given, givenFile, givenText, mostBytes } from './given.js';
+import { Problems } from './problems.js';
+import { type Filed, WouldBe } from './would-be.js';
 import { useTitle } from '../../title.js';
 
 const Editor = lazy(() => import('./editor.js'));
 
 /** How long nothing is typed before the file is checked. */
 const restMs = 400;
-const mostShown = 50;
 const none: readonly Marked[] = [];
 
 /** A new project: its file, what it would be, and its first mail. */
@@ -57,9 +58,16 @@ function Making() {
   const [draft, setDraft, forget] = useDraft('new project', empty);
   const [, navigate] = useLocation();
   const editor = useRef<EditorHandle>(null);
+  const createButton = useRef<HTMLButtonElement>(null);
   const [refused, setRefused] = useState('');
   const [said, setSaid] = useState('');
+  /** What was said of problems when the button was pressed. */
+  const [stopped, setStopped] = useState('');
   const [before, setBefore] = useState<typeof empty>();
+  /** How many files have taken the place of what was written. */
+  const [taken, setTaken] = useState(0);
+  /** The mail that came with an example. */
+  const exampleMail = useRef('');
   const ids = { why: useId(), mail: useId(), recipient: useId(), problems: useId() };
 
   const rested = useRested(draft.file);
@@ -77,8 +85,7 @@ function Making() {
   const isFresh = rested === draft.file && checked !== undefined && !check.isPlaceholderData;
   const problems = checked?.problems ?? none;
 
-  /** The last project that the file was: it stays while a line is being written. */
-  const project = useLast(isEmpty ? null : (checked?.project ?? undefined));
+  const project = useLast(isFresh ? (checked.project ?? undefined) : undefined, isEmpty ? undefined : taken);
   const agents = project?.agents ?? [];
   const recipient = agents.some(({ id }) => id === draft.recipient) ? draft.recipient : (agents[0]?.id ?? '');
 
@@ -101,6 +108,7 @@ function Making() {
   const take = (part: Partial<typeof empty>, what: string) => {
     setRefused('');
     setBefore(isEmpty ? undefined : draft);
+    setTaken((number) => number + 1);
     setSaid(what);
     create.reset();
     write(part);
@@ -108,8 +116,14 @@ function Making() {
   };
   const takeGiven = (given: Given, name: string) => {
     if ('refused' in given) setRefused(given.refused);
-    else take({ file: given.text }, `${name} is in the editor.`);
+    else takeText(given.text, `${name} is in the editor.`);
   };
+  /** A file that comes without mail: what somebody has written stays, an example's mail does not. */
+  const takeText = (file: string, what: string) =>
+    take({ file, ...(draft.mail === exampleMail.current ? { recipient: '', mail: '' } : {}) }, what);
+  useFileOf((file, id) =>
+    takeText(file, `The file of ${id} is in the editor, without values of variables and headers. Name it otherwise.`),
+  );
   const takeFile = (file: File | undefined) => {
     if (file === undefined) return;
     givenFile(file).then(
@@ -127,7 +141,7 @@ function Making() {
   const submit = () => {
     const [first] = problems;
     if (isFresh && first) {
-      setSaid(`${some(problems.length, 'problem')} to mend first. ${first.line}:${first.column} ${first.message}`);
+      setStopped(toMend(problems));
       go(first);
       return;
     }
@@ -156,12 +170,15 @@ function Making() {
       <div className="make-main">
         <Gallery
           isOpen={isEmpty}
-          onChoose={(one: Example) =>
+          onChoose={(one: Example) => {
+            exampleMail.current = one.mail?.body ?? '';
             take(
-              { file: one.file, recipient: one.mail?.recipient ?? '', mail: one.mail?.body ?? '' },
+              { file: one.file, recipient: one.mail?.recipient ?? '', mail: exampleMail.current },
               `The file of ${one.title} is in the editor.`,
-            )
-          }
+            );
+            // The examples are folded up, with the button that had the focus.
+            requestAnimationFrame(() => createButton.current?.focus());
+          }}
         />
         <section className="make-file" aria-label="Project file">
           <div className="make-bar">
@@ -216,6 +233,7 @@ function Making() {
               text={draft.file}
               onText={(file) => {
                 setRefused('');
+                setStopped('');
                 write({ file });
               }}
               onGiven={onGiven}
@@ -226,6 +244,9 @@ function Making() {
               onFull={() => setRefused('A project file has no room for this. Nothing was changed.')}
             />
           </Suspense>
+          <p className="make-leave quiet" aria-hidden>
+            Tab indents; Escape and then Tab leaves the file.
+          </p>
           <Problems
             id={ids.problems}
             checked={checked}
@@ -268,11 +289,17 @@ function Making() {
           <p className="quiet">Once there is a file, its project can be created and started here.</p>
         ) : (
           <div className="make-act">
-            <p id={ids.why} className="quiet">
-              {sentence(project, draft.mail.trim() === '' ? undefined : recipient)}
+            <p id={ids.why} className={isFresh && problems.length > 0 ? 'make-count' : 'quiet'}>
+              {isFresh && problems.length > 0
+                ? toMend(problems)
+                : sentence(project, draft.mail.trim() === '' ? undefined : nameIn(agents, recipient))}
+            </p>
+            <p role="status" className="visually-hidden">
+              {stopped}
             </p>
             <button
               type="button"
+              ref={createButton}
               className="button button-filled"
               aria-describedby={ids.why}
               aria-disabled={create.isPending}
@@ -303,16 +330,47 @@ function useRested(text: string): string {
   return rested;
 }
 
-/** The last value that was known; null forgets it. */
-function useLast<Value>(value: Value | undefined | null): Value | undefined {
-  const [last, setLast] = useState<Value>();
-  useEffect(() => {
-    if (value !== undefined) setLast(value ?? undefined);
-  }, [value]);
-  return value === null ? undefined : (value ?? last);
+/**
+ * The last value that was known of something: it stays while a line is being written.
+ *
+ * @param of what it is of; undefined where there is nothing
+ */
+function useLast<Value>(value: Value | undefined, of: number | undefined): Value | undefined {
+  const [last, setLast] = useState<{ value: Value; of: number | undefined }>();
+  if (value !== undefined && (last?.value !== value || last.of !== of)) setLast({ value, of });
+  return value ?? (last?.of === of ? last?.value : undefined);
 }
 
-type Filed = NonNullable<CheckedProjectFile['project']>;
+/** Takes the file of the project that the address names, once. */
+function useFileOf(take: (file: string, project: string) => void): void {
+  const [search] = useSearchParams();
+  const [, navigate] = useLocation();
+  const of = search.get('of') ?? '';
+  const source = useQuery({
+    queryKey: [...keys.project(of), 'source'],
+    queryFn: () => api.getProjectSource({ project: of }),
+    enabled: of !== '',
+  });
+  const file = source.data?.file;
+  const taking = useRef(take);
+  taking.current = take;
+  useEffect(() => {
+    if (of === '' || file == null) return;
+    taking.current(file, of);
+    navigate('/new', { replace: true });
+  }, [of, file, navigate]);
+}
+
+function toMend(problems: readonly Marked[]): string {
+  const [first] = problems;
+  return first === undefined
+    ? ''
+    : `${some(problems.length, 'problem')} to mend first. ${first.line}:${first.column} ${visible(first.message.slice(0, 300))}`;
+}
+
+function nameIn(agents: Filed['agents'], recipient: string): string {
+  return visible(agents.find(({ id }) => id === recipient)?.displayName ?? recipient);
+}
 
 /** What pressing the button does. */
 function sentence(project: Filed | undefined, recipient: string | undefined): string {
@@ -322,118 +380,4 @@ function sentence(project: Filed | undefined, recipient: string | undefined): st
       ? ' and starts it. Its agents wait for mail.'
       : `, starts it, and sends your mail${recipient === '' ? '' : ` to ${recipient}`}.`;
   return made + mail;
-}
-
-function Problems({
-  id,
-  checked,
-  error,
-  isFresh,
-  go,
-}: {
-  id: string;
-  checked: CheckedProjectFile | undefined;
-  error: Error | null;
-  isFresh: boolean;
-  go: (problem: Marked) => void;
-}) {
-  const problems = checked?.problems ?? [];
-  const said = [
-    ...problems.map((problem) => ({ ...problem, kind: '' })),
-    ...(checked?.warnings ?? []).map((warning) => ({ ...warning, kind: 'Probably not meant: ' })),
-    ...(checked?.notes ?? []).map((note) => ({ ...note, kind: 'Note: ' })),
-  ];
-  const words = useMemo(() => {
-    if (checked === undefined) return '';
-    return problems.length === 0 ? 'Nothing is wrong with this file.' : some(problems.length, 'problem');
-  }, [checked, problems.length]);
-  return (
-    <div className="make-problems" id={id}>
-      {error ? (
-        <p role="alert">
-          It could not be checked: <bdi>{wordsOf(error)}</bdi>
-        </p>
-      ) : null}
-      <p role="status" className={problems.length > 0 ? 'make-count' : 'quiet'}>
-        {isFresh || checked === undefined ? words : `${words} Checking…`}
-      </p>
-      <ul>
-        {said.slice(0, mostShown).map((problem) => (
-          <li key={`${problem.line}:${problem.column} ${problem.message}`}>
-            <button type="button" className="make-problem" onClick={() => go(problem)}>
-              <span className="make-place">
-                {problem.line}:{problem.column}
-              </span>{' '}
-              <span>
-                {problem.kind === '' ? null : <b>{problem.kind}</b>}
-                <bdi>{visible(problem.message.slice(0, 1_000))}</bdi>
-              </span>
-            </button>
-          </li>
-        ))}
-      </ul>
-      {said.length > mostShown ? <p className="quiet">and {count(said.length - mostShown)} more</p> : null}
-    </div>
-  );
-}
-
-const mostAgents = 12;
-
-function WouldBe({ project }: { project: Filed | undefined }) {
-  if (project === undefined) return null;
-  const { agents, agentCount, budget, image, network, providers, directories, repositories } = project;
-  const facts: [string, string][] = [
-    ['Budget', budget === null ? 'none: nothing stops it but you' : limitsOf(budget)],
-    ...(image === null ? [] : ([['Runs in', `${image}, network ${network ?? 'none'}`]] as [string, string][])),
-    ...providers.map(({ address, key }): [string, string] => ['Asks', `${address}, with the key ${key}`]),
-    ...directories.map((path): [string, string] => ['Copies or mounts', path]),
-    ...repositories.map((path): [string, string] => ['Clones', path]),
-  ];
-  return (
-    <section aria-label="What it would be">
-      <h2>
-        <bdi>{visible(project.name)}</bdi> <span className="pane-note">{some(agentCount, 'agent')}</span>
-      </h2>
-      <p className="make-task">
-        <bdi>{visible(project.task)}</bdi>
-      </p>
-      <ul className="make-agents">
-        {agents.slice(0, mostAgents).map(({ id, displayName, role, model, backend }) => (
-          <li key={id}>
-            <b>
-              <bdi>{visible(displayName ?? id)}</bdi>
-            </b>{' '}
-            <span className="quiet">
-              <bdi>
-                {visible(role)}
-                {model === null ? '' : `, ${visible(model)}`}
-                {backend === 'docker' ? '' : `, ${backend}`}
-              </bdi>
-            </span>
-          </li>
-        ))}
-        {agentCount > mostAgents ? <li className="quiet">and {count(agentCount - mostAgents)} more</li> : null}
-      </ul>
-      <dl className="make-facts">
-        {facts.slice(0, 20).map(([name, value]) => (
-          <div key={`${name} ${value}`}>
-            <dt>{name}</dt>
-            <dd>
-              <bdi>{visible(value)}</bdi>
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
-  );
-}
-
-function limitsOf({ usd, tokens, turns }: NonNullable<Filed['budget']>): string {
-  return [
-    usd === undefined ? [] : [dollars(usd)],
-    tokens === undefined ? [] : [some(tokens, 'token')],
-    turns === undefined ? [] : [some(turns, 'turn')],
-  ]
-    .flat()
-    .join(', ');
 }

@@ -5,7 +5,7 @@ import { NextAct } from '../../acts/run/late.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/visible.js';
 import { nameOf } from '../../parts/states.js';
-import { useWhys } from './agents/use-why.js';
+import { useWhys } from '../../use-why.js';
 import { agentPath } from '../../parts/places.js';
 
 /** What needs nobody: work, mail that is not there, and what passes by itself; what the inbox asks for stands above. */

@@ -29,7 +29,8 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
   const [width, frame] = useWidth();
   const all = (turns.data ?? []).filter(({ startedAt }) => startedAt !== null);
   const last = Math.max(...all.map(endOf(clock)), 0);
-  const until = isActive ? clock : Math.min(clock, last + 1_000);
+  // The clock goes by steps: what has ended since its last one is in view as well.
+  const until = isActive ? Math.max(clock, last) : last + 1_000;
   const first = Math.min(...all.map(({ startedAt }) => Date.parse(startedAt ?? '')), until);
   const from = Math.max(until - length, first);
   const shown = all.filter((turn) => endOf(clock)(turn) >= from);

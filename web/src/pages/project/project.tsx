@@ -184,7 +184,7 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
                 'not started'
               ) : (
                 <>
-                  started <Ago at={project.startedAt} /> ago
+                  started <Ago at={project.startedAt} inWords />
                 </>
               )}
             </Fact>

@@ -1,7 +1,8 @@
 import type { Client, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { Fragment } from 'react';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
+import { useMayMake } from '../../acts/use-may-make.js';
 import { api, keys } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
@@ -27,6 +28,7 @@ const views = [
 /** The project's file as it was given, and with everything resolved; values of variables and headers are shown to nobody. */
 export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
   useTitle(`Setup · ${project.id}`);
+  const mayMake = useMayMake();
   const isNarrow = useNarrow();
   const [search, setSearch] = useSearchParams();
   const shown = search.get('show') === 'resolved' ? 'resolved' : 'file';
@@ -40,6 +42,13 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
         A project keeps the file that it was made from. Values of variables and headers are hidden, since keys may stand
         in them.
       </p>
+      {mayMake ? (
+        <p>
+          <Link href={`/new?of=${encodeURIComponent(project.id)}`} className="button">
+            New project from this file
+          </Link>
+        </p>
+      ) : null}
       {isNarrow ? (
         <div className="switch" role="group" aria-label="Which of them">
           {views.map(([name, words]) => (

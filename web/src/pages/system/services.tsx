@@ -76,7 +76,7 @@ function serviceLine(name: string, service: string, services: SystemState['servi
       word: 'not seen',
       detail: last ? (
         <>
-          Last seen <Ago at={last.seenAt} /> ago. {without}
+          Last seen <Ago at={last.seenAt} inWords />. {without}
         </>
       ) : (
         without

@@ -14,7 +14,7 @@ import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Ago, Moment, span } from '../../../parts/time.js';
 import { addressed, called, mailPath, turnPath, workspacePath } from '../../../parts/places.js';
 import { useBudget } from '../../../use-project.js';
-import { useWhy } from './use-why.js';
+import { useWhy } from '../../../use-why.js';
 import { useTitle } from '../../../title.js';
 
 /** One agent: why it is quiet, what waits for it, what it remembers, what it did and how it was made. */

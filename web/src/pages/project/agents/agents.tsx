@@ -6,7 +6,7 @@ import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Rows } from '../../../parts/rows.js';
 import { agentPath } from '../../../parts/places.js';
-import { useWhy } from './use-why.js';
+import { useWhy } from '../../../use-why.js';
 import { useTitle } from '../../../title.js';
 
 /** So many are asked why at once; the others say it on their own pages. */

@@ -123,7 +123,7 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
       </h2>
       <p className="about-facts">
         version {numberOf(version)} of {file.versions.length}, {bytes(version.sizeBytes)}, by{' '}
-        <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} /> ago
+        <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} inWords />
         {version.base === null ? null : (
           <>
             , against the commit <code title={version.base}>{version.base.slice(0, 12)}</code>

@@ -7,7 +7,7 @@ import type { Going } from './outbox.js';
 interface AttachedFilesProps {
   files: readonly Attached[];
   /** The letter, while it is on its way. */
-  going: Going | undefined;
+  going: Pick<Going, 'uploaded'> | undefined;
   remove: (file: Attached) => void;
 }
 

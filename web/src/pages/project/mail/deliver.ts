@@ -60,26 +60,23 @@ export function stop(key: string): void {
  */
 export async function deliver({ letter, going, keep, forget, ask }: Delivery): Promise<Sent | undefined> {
   const { key, project } = going;
+  const tell: Tell = (news) => note(key, news);
   const stopper = new AbortController();
   const { signal } = stopper;
   stoppers.set(key, stopper);
   begin(going);
   try {
-    const files: Attached[] = [];
-    for (const file of letter.files) {
-      const id = file.id ?? (await patiently(() => uploaded(going, file, signal), key, signal));
-      files.push({ ...file, id });
-      keep((before) => ({
-        ...before,
-        files: before.files.map((one) => (one.key === file.key ? { ...one, id } : one)),
-      }));
-    }
+    const ids = await publish(project, letter.files, {
+      tell,
+      keep: (file) =>
+        keep((before) => ({ ...before, files: before.files.map((one) => (one.key === file.key ? file : one)) })),
+      signal,
+    });
     const idempotencyKey = letter.tried === '' ? newKey() : letter.tried;
     keep((before) => ({ ...before, tried: idempotencyKey }));
-    const ids = files.flatMap(({ id }) => id ?? []);
-    const sent = await patiently(() => ask(ids, { idempotencyKey, signal }), key, signal);
+    const sent = await patiently(() => ask(ids, { idempotencyKey, signal }), tell, signal);
     forget();
-    for (const file of files) chosen.delete(file.key);
+    for (const file of letter.files) chosen.delete(file.key);
     note(key, { id: sent.id, waits: undefined });
     const isRead = queries.invalidateQueries({ queryKey: keys.project(project) });
     isRead.then(
@@ -101,12 +98,40 @@ export async function deliver({ letter, going, keep, forget, ask }: Delivery): P
   }
 }
 
-async function uploaded({ key, project }: Going, { key: idempotencyKey, name }: Attached, signal: AbortSignal) {
+/** Told how far it is, and what keeps it. */
+type Tell = (news: Pick<Partial<Going>, 'uploaded' | 'waits'>) => void;
+
+/**
+ * Uploads files, each once.
+ *
+ * @param how.keep given each that is an artifact from now on
+ * @returns the artifacts' ids
+ */
+export async function publish(
+  project: string,
+  files: readonly Attached[],
+  { tell, keep, signal }: { tell: Tell; keep: (file: Attached) => void; signal: AbortSignal },
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (const file of files) {
+    const id = file.id ?? (await patiently(() => uploaded(project, file, tell, signal), tell, signal));
+    keep({ ...file, id });
+    ids.push(id);
+  }
+  return ids;
+}
+
+async function uploaded(
+  project: string,
+  { key: idempotencyKey, name }: Attached,
+  tell: Tell,
+  signal: AbortSignal,
+): Promise<string> {
   const file = chosen.get(idempotencyKey);
   if (file === undefined || !(await isReadable(file))) {
     throw new Error(`${name} is not here any more. Choose it again, or remove it.`);
   }
-  const progress = (bytes: number) => note(key, { uploaded: { [idempotencyKey]: bytes }, waits: undefined });
+  const progress = (bytes: number) => tell({ uploaded: { [idempotencyKey]: bytes }, waits: undefined });
   progress(0);
   return (await upload({ project, name, file, idempotencyKey, progress, signal })).id;
 }
@@ -128,7 +153,7 @@ const patience = { delayMs: 8_000, forMs: 15 * 60_000, tries: 4 };
 const away = new Set(['server-unreachable', 'rate-limited', 'store-busy']);
 
 /** Runs something that takes effect once again and again, as long as that may help. */
-async function patiently<Answer>(run: () => Promise<Answer>, key: string, signal: AbortSignal): Promise<Answer> {
+async function patiently<Answer>(run: () => Promise<Answer>, tell: Tell, signal: AbortSignal): Promise<Answer> {
   const untilMs = performance.now() + patience.forMs;
   for (let tries = 0; ; tries += 1) {
     try {
@@ -136,7 +161,7 @@ async function patiently<Answer>(run: () => Promise<Answer>, key: string, signal
     } catch (error) {
       if (signal.aborted || !(error instanceof SuzumioError) || !error.retryable) throw error;
       if (performance.now() > untilMs || (tries >= patience.tries && !away.has(error.code))) throw error;
-      note(key, { waits: error.message });
+      tell({ waits: error.message });
     }
     await rest(delaysMs[tries] ?? patience.delayMs, signal);
     signal.throwIfAborted();

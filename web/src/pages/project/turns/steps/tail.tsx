@@ -1,7 +1,9 @@
 import type { TurnDetail } from '@suzumio/sdk/client';
+import { Link } from 'wouter';
 import { Copyable } from '../../../../parts/copy.js';
 import { oneLine } from '../../../../parts/cut.js';
 import { Markdown } from '../../../../parts/markdown.js';
+import { agentPath } from '../../../../parts/places.js';
 import { visible } from '../../../../parts/visible.js';
 import { Moment } from '../../../../parts/time.js';
 import type { Steps } from '../use-turn.js';
@@ -65,7 +67,9 @@ export function Tail({ turn, steps, project }: { turn: TurnDetail; steps: Steps;
                 <bdi>{visible(turn.failure.message)}</bdi>
               </p>
               <p className="step-next">
-                <span className="quiet">What can be done:</span>{' '}
+                <Link href={agentPath(project, turn.agent)} className="button">
+                  What can be done
+                </Link>{' '}
                 <Copyable text={`suzumio why ${project} ${turn.agent}`} />
               </p>
             </>
