@@ -113,20 +113,27 @@ test('a shared repository has its branches, and who has moved them', async () =>
     { ref: branch, from: first, to: second },
     { ref: 'refs/heads/suzumio/ada/notes', from: null, to: first },
   ]);
+  const body = { updates: [{ ref: 'refs/heads/main', from: null, to: second }] };
+  expect((await api.post('/api/projects/sharing/git/pushes', body)).status).toBe(201);
   const page = await open('/p/sharing/workspace');
   await page.getByRole('link', { name: 'Shared repository' }).click();
   const branches = page.getByRole('region', { name: 'Branches and tags' }).getByRole('listitem');
   await branches.first().waitFor();
   expect(await branches.allInnerTexts()).toEqual([
+    expect.stringMatching(/main\s+bbbbbbbbbb by admin/),
     expect.stringMatching(/suzumio\/ada\/level\s+bbbbbbbbbb by ada/),
     expect.stringMatching(/suzumio\/ada\/notes\s+aaaaaaaaaa by ada/),
   ]);
   expect(await page.getByRole('region', { name: 'Pushes' }).getByRole('listitem').allInnerTexts()).toEqual([
+    expect.stringMatching(/admin\s+main new → bbbbbbbbbb/),
     expect.stringMatching(
       /ada, turn 2\s+suzumio\/ada\/level aaaaaaaaaa → bbbbbbbbbb suzumio\/ada\/notes new → aaaaaaaaaa/,
     ),
     expect.stringMatching(/ada, turn 1\s+suzumio\/ada\/level new → aaaaaaaaaa/),
   ]);
+  for (const command of ['suzumio git fetch sharing', 'suzumio git push sharing']) {
+    await page.getByText(command, { exact: true }).waitFor();
+  }
   expect(await violations(page)).toEqual([]);
   await page.getByRole('link', { name: 'ada, turn 2' }).click();
   await page.getByRole('heading', { name: 'Turn 2' }).waitFor();

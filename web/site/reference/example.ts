@@ -54,8 +54,16 @@ const ofOperation: Readonly<Record<string, Readonly<Record<string, unknown>>>> =
   requestChanges: { recipient: 'editor', body: 'Name the gauge.' },
   markRead: { items: ['report:newsroom'] },
   labelProject: { set: { desk: 'river' } },
+  pushShared: {
+    updates: [{ ref: 'refs/heads/main', from: null, to: '8d3e5b1c02'.repeat(4) }],
+    pack: '5f70c2a9e1d4b386'.repeat(4),
+  },
+  getSharedPack: { pack: '5f70c2a9e1d4b386'.repeat(4) },
   createProject: { start: true, message: { recipient: 'editor', body: 'Tonight’s bulletin, please.' } },
 };
+
+/** The files that operations take. */
+const sent: Readonly<Record<string, string>> = { uploadArtifact: 'levels.csv', uploadSharedPack: 'new.pack' };
 
 /** Fields that examples have although they may be left out: the body would say nothing without them. */
 const worthShowing = [
@@ -126,7 +134,7 @@ export function exampleCall(
     ...(open ? [] : ['--header "Authorization: Bearer $TOKEN"']),
     ...(operation.requestBody?.content?.['application/json'] ? [`--json ${quoted(JSON.stringify(body ?? {}))}`] : []),
     ...(operation.requestBody?.content?.['application/octet-stream']
-      ? ["--header 'Content-Type: application/octet-stream'", '--data-binary @levels.csv']
+      ? ["--header 'Content-Type: application/octet-stream'", `--data-binary @${sent[operation.operationId] ?? 'file'}`]
       : []),
     `"$SUZUMIO_URL${examplePath(path, operation)}"`,
   ];

@@ -70,6 +70,11 @@ function Overview({ detail, refs }: { detail: ProjectDetail; refs: ReturnType<ty
         </a>
         <span className="quiet">then</span> <Copyable text={`git clone ${id}.bundle`} />
       </div>
+      <div className="about-acts">
+        <span className="quiet">In a repository of yours:</span>
+        <Copyable text={`suzumio git fetch ${id}`} />
+        {detail.project.status === 'completed' ? null : <Copyable text={`suzumio git push ${id}`} />}
+      </div>
       <section aria-label="Branches and tags">
         <h2>Branches and tags</h2>
         <RepositoryChoice project={id} refs={refs.data} />
