@@ -32,6 +32,12 @@ interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
 
 /** A project that needs no more of a machine than any other. */
 const notes = { 'notes.yaml': notesProject('notes').replace('  kind: process\n', '') };
+/** The same in the published format. */
+const published = {
+  'published.yaml': notesProject('published')
+    .replace('kind: process', 'kind: docker-chat # as ever')
+    .replace('  runner:', '  controllerUrl: http://host.docker.internal:39400\n  runner:\n    maxIterations: 8'),
+};
 const profileFiles = {
   'persona.md': 'You are {{agent.nickname}}, {{agent.role}} of {{team}}.\nHelp {{project.name}}.\n',
   'sources.md': 'Cite two sources.\n',
@@ -278,6 +284,8 @@ const cases: Readonly<Record<string, Case>> = {
 
   'config-render': { args: ['config', 'render', 'notes.yaml'], files: notes },
   'config-check': { args: ['config', 'check', 'notes.yaml'], files: notes },
+  'config-check-noted': { args: ['config', 'check', 'published.yaml'], files: published },
+  'config-import': { args: ['config', 'import', 'published.yaml'], files: published },
   'config-schema': { args: ['config', 'schema'] },
   'config-examples': { args: ['config', 'examples'] },
   init: { args: ['init', 'notes.yaml'], files: notes, fresh: true },
