@@ -162,7 +162,7 @@ describe('a report', () => {
     await page.keyboard.press('Control+Enter');
     await button(page, /^Take back/).waitFor();
     await api.post(`/api/projects/${name}/approve`, { version: 1 });
-    await page.getByText('The project is completed, so this was not sent').waitFor();
+    await page.getByText('strait was approved meanwhile, so this was not sent.').waitFor();
     expect(await text.inputValue()).toBe('A figure is missing.');
     expect(await status(name)).toBe('completed');
     // Who has read that may open it again.
@@ -183,7 +183,7 @@ describe('a report', () => {
     await becomes(name, 'completed');
     await eventually('one is told', async () => {
       const refused = await Promise.all(
-        [one, other].map((page) => page.getByText('The project is completed, so').count()),
+        [one, other].map((page) => page.getByText(/The project is completed, so|was approved meanwhile/).count()),
       );
       return refused.reduce((sum, number) => sum + number, 0) === 1;
     });

@@ -15,6 +15,15 @@ import { overtake, postpone, Progress, useLater } from './later.js';
 import { useOnPage } from './on-page.js';
 import { useMay } from './use-act.js';
 
+/** What has happened to a project that is in a status now. */
+const became: Readonly<Record<Project['status'], string>> = {
+  initialized: 'made anew',
+  running: 'sent back',
+  submitted: 'submitted anew',
+  completed: 'approved',
+  stopped: 'stopped',
+};
+
 interface Version {
   readonly project: string;
   /** The version that stands beside it. */
@@ -48,7 +57,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   const stands = `${status} ${project.reportVersion}`;
   const stood = later?.state === 'waiting' ? later.stands : undefined;
   const meanwhile = isNewest
-    ? `The project is ${status}, so this was not sent: somebody else has decided meanwhile.`
+    ? `${project.id} was ${became[status]} meanwhile, so this was not sent.`
     : `Version ${project.reportVersion} of the report is the newest, so a decision on version ${version} was not sent: read that one first.`;
   useEffect(() => {
     if (stood !== undefined && stood !== stands) overtake(about, meanwhile);

@@ -126,7 +126,10 @@ export function Progress({ later: { about, state, doing, done, error } }: { late
   return (
     <>
       <p className="later-words">
-        <Mark kind="running" /> <bdi>{doing}</bdi> …
+        <Mark kind="running" />
+        <span>
+          <bdi>{doing}</bdi> …
+        </span>
       </p>
       {state === 'waiting' ? (
         <button type="button" className="button later-back" onClick={() => takeBack(about)}>

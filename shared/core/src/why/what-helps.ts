@@ -64,7 +64,10 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   'provider-quota-spent': { step: 'mend', words: 'Retry it once the account is topped up.' },
   'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${keepsItsFile}.` },
 
-  'step-limit': { step: 'redeliver', words: 'A retry would be at the limit at once; a new turn has all its steps.' },
+  'step-limit': {
+    step: 'redeliver',
+    words: `A retry would be at the limit at once; a new turn has all its steps. Where they are too few: ${keepsItsFile}.`,
+  },
   'journal-mismatch': {
     step: 'redeliver',
     words: 'A retry would contradict the same journal; a new turn has its own.',

@@ -102,8 +102,8 @@ export function decisionIn(item: Decision): string {
         : `Turn ${item.turnNumber} of ${item.agent} was retried`;
     case 'reset':
       return item.redelivered === 0
-        ? `${item.agent} was reset`
-        : `${item.agent} was reset, ${some(item.redelivered, 'message')} unread again`;
+        ? `The turn of ${item.agent} was given up`
+        : `${item.agent} begins again, ${some(item.redelivered, 'message')} unread`;
     case 'budget-changed':
       return `The budget${item.agent === null ? '' : ` of ${item.agent}`} is now ${limitsIn(item.limits)}`;
     case 'resumed':

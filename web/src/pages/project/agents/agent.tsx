@@ -57,7 +57,7 @@ export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent:
       </div>
       <div className="agent-side">
         <Turns project={project.id} agent={agent} />
-        <Made agent={agent} />
+        <Made project={project.id} agent={agent} />
       </div>
     </div>
   );
@@ -234,13 +234,19 @@ function tookOf({ startedAt, endedAt, attempt }: Turn): string {
 }
 
 /** How it was made: from the project file. */
-function Made({ agent: { prompt, tools, model, team, profile } }: { agent: Agent }) {
+function Made({ project, agent: { prompt, tools, model, team, profile } }: { project: string; agent: Agent }) {
+  const runner = useQuery({
+    queryKey: [...keys.project(project), 'config'],
+    queryFn: () => api.getResolvedConfig({ project }),
+  }).data?.backend.runner;
+  // Who names none thinks with the project's.
+  const thinksWith = model ?? (runner?.mode === 'mock' ? 'none' : runner?.model);
   return (
     <Section title="How it was made">
       <dl className="made">
         <dt>Model</dt>
         <dd>
-          <bdi>{model ?? 'none'}</bdi>
+          <bdi>{thinksWith}</bdi>
         </dd>
         {team === null ? null : (
           <>

@@ -87,7 +87,7 @@ export function effectOf({ project }: ProjectDetail, { name, agents }: Recipient
   }
   if (project.paused !== null) return `${project.id} is paused: it waits in ${inbox} until the project goes on.`;
   if (agents.length !== 1 || !one) return `Wakes everybody in ${name === 'all agents' ? project.id : name}.`;
-  if (one.state === 'failed') return `${name} has failed: it reads this once it is retried or reset.`;
+  if (one.state === 'failed') return `${name} has failed: it reads this once it is retried, or begins again.`;
   if (one.state === 'stopped') return `${name} is stopped: it reads this once it is started.`;
   if (one.paused !== null) return `${name} is paused: it reads this once it goes on.`;
   return one.activeTurn === null
