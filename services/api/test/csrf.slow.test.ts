@@ -43,10 +43,10 @@ type Said = Readonly<Record<string, string | undefined>>;
 const subjects: Readonly<Record<string, string>> = { project: 'team', agent: 'ada', message: '1', turn: 'ada:1' };
 
 /** Sends a write as a browser would: with a cookie, without a token. A field that is undefined is not sent. */
-function send({ method, path, upload }: Operation, said: Said, body?: string): Promise<Answer> {
+function send({ id, method, path, upload }: Operation, said: Said, body?: string): Promise<Answer> {
   const headers: Said = { ...there, 'content-type': upload?.media ?? 'application/json', cookie, ...said };
   const filled = path.replaceAll(/:(\w+)/g, (_whole, part: string) => subjects[part] ?? 'one');
-  return api.call(method.toUpperCase(), upload ? `${filled}?name=levels.csv` : filled, {
+  return api.call(method.toUpperCase(), id === 'uploadArtifact' ? `${filled}?name=levels.csv` : filled, {
     token: null,
     // Enough for the one operation that reads its body before it asks where it comes from.
     body: body ?? (upload ? Buffer.from('a') : { code: 'nothing' }),

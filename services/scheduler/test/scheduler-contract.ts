@@ -278,7 +278,7 @@ export function schedulerContract(connect: () => Transport): void {
         const heldPlaces = transport.heldPlaces.bind(transport);
         transport.heldPlaces = () => heldPlaces(0);
         const [dropped, other] = [await testing.create(crowd(1)), await testing.create()];
-        await mail(dropped, 'worker-1');
+        await mail(dropped, 'worker');
         await scheduler({ sweepIntervalMs: 10 });
         await work(1);
         await eventually('a worker takes the only job and drops it', () => jobs.length === 1);

@@ -439,7 +439,8 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   },
   'createProject project-exists': () => post('createProject', { file: contractYaml('team') }),
   'createProject invalid-config': () => post('createProject', { file: 'name: [' }),
-  'createProject not-supported-yet': () => post('createProject', { file: file('tools: { toolpacks: [web] }\n') }),
+  'createProject not-supported-yet': () =>
+    post('createProject', { file: file('tools: { toolpacks: [core, { id: own, path: ./own }] }\n') }),
   'createProject policy-denied': () =>
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
@@ -632,7 +633,10 @@ describe('refusing as described', () => {
     const answers = await world.whileBusy(() =>
       Promise.all(writing.map((operation) => world.call(operation, busySamples[operation.id] ?? requestOf(operation)))),
     );
-    const codes = answers.map((answer, index) => [writing[index]?.id, refusal(answer).code]);
+    const codes = answers.map((answer, index) => [
+      writing[index]?.id,
+      answer.status < 400 ? answer.status : refusal(answer).code,
+    ]);
     expect(codes).toEqual(writing.map(({ id }) => [id, 'store-busy']));
   });
 
