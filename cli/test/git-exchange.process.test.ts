@@ -245,6 +245,14 @@ describe('what agents have spoiled', () => {
     expect(own.git('rev-parse', 'suzumio/tides/suzumio/ada')).toBe(theirs);
   });
 
+  test('prints no control characters of names that agents have given', async () => {
+    const name = `${branch}/red\u009b31m\u202ex`;
+    await pushByAgent(api, 'tides', 'ada', [{ ref: name, from: null, to: 'e'.repeat(40) }]);
+    const { code, err } = await fetch();
+    expect([code, err]).toEqual([0, expect.stringContaining('is left out')]);
+    expect(err).not.toMatch(/[\u009b\u202e]/);
+  });
+
   test('keeps a person from leaving nothing out of a push', async () => {
     const second = own.commit({ 'b.txt': 'b\n' }, 'Second');
     // A branch at what no push has brought, and the person has.

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { oneLine } from '@suzumio/core/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
 import { count, size } from '../render/format.js';
 import { movedRefs } from '../render/shared-tables.js';
@@ -38,7 +39,7 @@ interface Options {
 async function placeOf({ context }: Session, { repository }: Options) {
   const { OwnRepository } = await import('../git/own-repository.js');
   const env = { ...context.env };
-  const log = (line: string) => context.err.write(`${line}\n`);
+  const log = (line: string) => context.err.write(`${oneLine(line)}\n`);
   return { own: await OwnRepository.at(repository, env), env, log };
 }
 
