@@ -149,9 +149,9 @@ agents:
     ['an import', named('bad').replace('Do the work.', '@import(/etc/passwd)'), 'invalid-config', /import/],
     [
       'a field that is not enforced yet',
-      named('bad', 'tools: { toolpacks: [core, { id: own, path: ./own }] }\n'),
+      named('bad', '  zoe: { role: zoe, backend: external, env: { A: b } }\n'),
       'not-supported-yet',
-      /^file:\d+:\d+ {2}tools\.toolpacks: the toolpack own is not supported yet/,
+      /^file:\d+:\d+ {2}agents\.zoe\.env is not supported yet/,
     ],
   ])('refuses %s', async (_what, file, code, detail) => {
     const refused = refusal(await api.post('/api/projects', { file }));

@@ -440,7 +440,7 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
   'createProject project-exists': () => post('createProject', { file: contractYaml('team') }),
   'createProject invalid-config': () => post('createProject', { file: 'name: [' }),
   'createProject not-supported-yet': () =>
-    post('createProject', { file: file('tools: { toolpacks: [core, { id: own, path: ./own }] }\n') }),
+    post('createProject', { file: file('  zoe: { role: zoe, backend: external, env: { A: b } }\n') }),
   'createProject policy-denied': () =>
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),

@@ -59,7 +59,7 @@ export function profileRefusal(world: ContractWorld, operation: Operation, code:
     'profile-unknown': standingYaml(next('file'), 'one: { profile: Nobody }'),
     'profile-retired': standingYaml(next('file'), 'one: { profile: Old }'),
     'invalid-config': 'name: [',
-    'not-supported-yet': `${standingYaml(next('file'))}tools: { toolpacks: [core, { id: own, path: ./own }] }\n`,
+    'not-supported-yet': standingYaml(next('file'), 'zoe: { role: zoe, backend: external, env: { A: b } }'),
     'policy-denied': standingYaml(next('file'), 'one: { profile: Akari, workspace: { from: /etc } }'),
     'project-exists': standingYaml('team'),
     'team-empty': standingYaml(next('file')),
