@@ -138,7 +138,7 @@ test('what a file of the published format has without effect is noted at its lin
   await file(page).click();
   await paste(page, textOf('noted', 'tools: { toolpacks: [core, web] }\n'));
   await fine(page).waitFor();
-  await problem(page, /^6:27 Note: tools\.toolpacks\[1\] \(web\): the toolpack/).waitFor();
+  await problem(page, /^6:28 Note: tools\.toolpacks\[1\] \(web\): the toolpack/).waitFor();
   await file(page).locator('.cm-noted', { hasText: 'web' }).waitFor();
   await page.getByText('Makes noted with 1 agent', { exact: false }).waitFor();
 });
