@@ -16,7 +16,7 @@ import { useReport } from '../project/use-report.js';
 import { itemPath } from '../../parts/places.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
 
-const Decide = lazy(() => import('../../acts/decide.js'));
+const Decide = lazy(() => import('../decide/decide.js'));
 const Settle = lazy(() => import('../../acts/settle.js'));
 
 /** That an item waits no more: what was decided, where that is known, and the item that comes next. */

@@ -5,7 +5,7 @@ import { Failure } from '../../parts/failure.js';
 import { Markdown } from '../../parts/markdown.js';
 import { useReport } from './use-report.js';
 
-const Decide = lazy(() => import('../../acts/decide.js'));
+const Decide = lazy(() => import('../decide/decide.js'));
 
 /** The report, one version or two side by side, and what can be decided on it. */
 export function Report({ detail: { project } }: { detail: ProjectDetail }) {

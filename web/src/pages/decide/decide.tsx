@@ -2,18 +2,18 @@ import type { Agent, Project } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { api, keys } from '../api.js';
-import { Copyable } from '../parts/copy.js';
-import { Mark } from '../parts/mark.js';
-import { nameOf } from '../parts/states.js';
-import { Ago } from '../parts/time.js';
-import { useProject } from '../use-project.js';
-import { useDraft } from './draft.js';
+import { api, keys } from '../../api.js';
+import { Copyable } from '../../parts/copy.js';
+import { Mark } from '../../parts/mark.js';
+import { nameOf } from '../../parts/states.js';
+import { Ago } from '../../parts/time.js';
+import { useProject } from '../../use-project.js';
+import { useDraft } from '../../acts/draft.js';
 import { ChangesForm, changesDraft } from './changes-form.js';
-import { Key, useKeys } from './keys.js';
-import { overtake, postpone, Progress, useLater } from './later.js';
-import { useOnPage } from './on-page.js';
-import { useMay } from './use-act.js';
+import { Key, useKeys } from '../../acts/keys.js';
+import { overtake, postpone, Progress, useLater } from '../../acts/later.js';
+import { useOnPage } from '../../acts/on-page.js';
+import { useMay } from '../../acts/use-act.js';
 
 /** What has happened to a project that is in a status now. */
 const became: Readonly<Record<Project['status'], string>> = {

@@ -1,14 +1,14 @@
 import type { Agent, Project } from '@suzumio/sdk/client';
 import { type RefObject, useId, useRef, useState } from 'react';
-import { wordsOf } from '../api.js';
-import { attach, filesOf } from '../pages/project/mail/attach.js';
-import { AttachedFiles } from '../pages/project/mail/attached-files.js';
-import { type Attached, chosen as files, publish } from '../pages/project/mail/deliver.js';
-import { Icon } from '../parts/icon.js';
-import { nameOf } from '../parts/states.js';
-import { visible } from '../parts/visible.js';
-import { useDraft } from './draft.js';
-import { heardByItself, useKeys } from './keys.js';
+import { wordsOf } from '../../api.js';
+import { attach, filesOf } from '../project/mail/attach.js';
+import { AttachedFiles } from '../project/mail/attached-files.js';
+import { type Attached, chosen as files, publish } from '../project/mail/deliver.js';
+import { Icon } from '../../parts/icon.js';
+import { nameOf } from '../../parts/states.js';
+import { visible } from '../../parts/visible.js';
+import { useDraft } from '../../acts/draft.js';
+import { heardByItself, useKeys } from '../../acts/keys.js';
 
 /** So much is sent even where the page is closed: it has 64 kB for all that it sends then. */
 const mostChars = 10_000;
