@@ -266,7 +266,9 @@ rules:
     expect(failed?.status).toBe('failed');
     expect(JSON.parse(failed?.failure_json ?? '{}')).toMatchObject({
       code: 'provider-key-rejected',
-      message: expect.stringMatching(/Incorrect API key provided; look at the key/),
+      message: expect.stringMatching(
+        /Incorrect API key provided; look at apiKeyEnv, which the provider "foreign" does not name/,
+      ),
     });
   });
 

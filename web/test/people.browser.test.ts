@@ -115,6 +115,7 @@ describe('an administrator', () => {
     await button(page, 'Make the link').click();
     const url = (await dialog(page).locator('code').textContent()) ?? '';
     await button(page, 'Close').click();
+    await dialog(page).locator('code').waitFor({ state: 'detached' });
     expect(await kept(page)).not.toContain(url.split('#')[1]);
     const there = await browser.page(await browser.open({ viewport: phone }));
     await there.goto(url);

@@ -178,7 +178,7 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
     '[messages.send',
     '[»shell.exec',
     'toolpack-missing',
-    /in the toolpack shell: add shell to tools\.toolpacks$/,
+    /in the toolpack shell: the project has to list it, as in "tools: \{ toolpacks: \[shell\] \}"$/,
   ],
   ['an unknown toolpack', '[core]', '[»cores]', 'value-invalid', /did you mean core/],
   ['a channel of two words', '"#all"', '»all of us', 'value-invalid', /expected # and then/],
