@@ -18,10 +18,11 @@ const projectWidth = 16;
 export async function followCell(
   session: Session,
   api: ApiClient,
-  { history, filter, signal }: { history: number; filter: CellFilter; signal: AbortSignal },
+  asked: { history: number; filter: CellFilter; quiet?: boolean | undefined; signal: AbortSignal },
 ): Promise<void> {
+  const { history, filter, quiet = false, signal } = asked;
   const { items, next } = await api.listCellEvents({ query: { ...filter, limit: Math.max(history, 1) } });
-  for (const event of history === 0 ? [] : items) show(session, event);
+  for (const event of history === 0 ? [] : items) show(session, event, quiet);
   const events = follow(api, {
     ...filter,
     after: next,
@@ -29,7 +30,7 @@ export async function followCell(
     onLost: () => session.context.err.write(`-- the connection to ${api.url} was lost; trying again\n`),
     signal,
   });
-  for await (const event of events) show(session, event);
+  for await (const event of events) show(session, event, quiet);
 }
 
 const notices: Readonly<Record<CellNotice['type'], string>> = {
@@ -40,12 +41,12 @@ const notices: Readonly<Record<CellNotice['type'], string>> = {
 };
 
 /** With `--json`, an event a line; else a line of its project's timeline, after the project's name. */
-function show(session: Session, event: CellEvent): void {
+function show(session: Session, event: CellEvent, quiet: boolean): void {
   const { context, suzumio } = session;
   const { project } = event;
   const name = project.length > projectWidth ? `${project.slice(0, projectWidth - 1)}…` : project.padEnd(projectWidth);
   const columns = context.out.columns === undefined ? undefined : context.out.columns - projectWidth - 2;
-  const style = { out: { colors: context.out.colors, columns }, timeZone: context.timeZone, suzumio };
+  const style = { out: { colors: context.out.colors, columns }, timeZone: context.timeZone, suzumio, quiet };
   sayJson(session, event, 'line');
   say(session, ...createTimeline({ project, agents: [] }, style)(event, false).map((line) => `${name}  ${line}`));
 }

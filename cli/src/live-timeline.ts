@@ -1,10 +1,18 @@
 import { followEvents } from '@suzumio/contract/client/follow-events';
-import type { ProjectEvent } from '@suzumio/contract/model/event';
+import type { EventType, ProjectEvent } from '@suzumio/contract/model/event';
 import type { Client } from '@suzumio/contract/client/client';
 import type { ApiClient } from './reach/api-client.js';
 import { LiveLines } from './live-lines.js';
 import { createTimeline, openEnds } from './render/timeline.js';
 import { say, sayJson, type Session } from './session.js';
+
+/** Which events a timeline shows. */
+export interface Shown {
+  readonly types?: readonly EventType[] | undefined;
+  readonly agents?: readonly string[] | undefined;
+  /** Whether calls of tools that succeeded are left out. @default false */
+  readonly quiet?: boolean | undefined;
+}
 
 export interface LiveTimeline {
   readonly project: string;
@@ -16,6 +24,8 @@ export interface LiveTimeline {
   readonly onEvent?: (event: ProjectEvent) => boolean;
   /** Whether to show what turns say and print while they run, too. @default false */
   readonly live?: boolean;
+  /** Which events are shown. @default all */
+  readonly shown?: Shown;
   readonly signal: AbortSignal;
 }
 
@@ -23,13 +33,12 @@ export interface LiveTimeline {
 export async function printHistory(
   session: Session,
   api: Client,
-  project: string,
-  limit: number,
+  { project, limit, shown = {} }: { project: string; limit: number; shown?: Shown | undefined },
 ): Promise<ProjectEvent | undefined> {
   // The last one is known also where none is to be shown: what follows goes on from it.
   const { items: newest } = await api.listEvents({ project, query: { limit: Math.max(limit, 1) } });
   const events = limit === 0 ? [] : newest;
-  const show = await printer(session, api, project);
+  const show = await printer(session, api, project, shown);
   const open = openEnds(events);
   for (const event of events) show(event, open.has(event.seq));
   return newest.at(-1);
@@ -39,10 +48,10 @@ export async function printHistory(
 export async function followTimeline(
   session: Session,
   api: ApiClient,
-  { project, history, hints = true, onEvent, live = false, signal }: LiveTimeline,
+  { project, history, hints = true, onEvent, live = false, shown = {}, signal }: LiveTimeline,
 ): Promise<void> {
-  const show = await printer(session, api, project);
-  const last = history === undefined ? undefined : await printHistory(session, api, project, history);
+  const show = await printer(session, api, project, shown);
+  const last = history === undefined ? undefined : await printHistory(session, api, { project, limit: history, shown });
   const events = followEvents(api, {
     project,
     after: last?.id,
@@ -63,14 +72,16 @@ async function printer(
   session: Session,
   api: Client,
   project: string,
+  { types, agents: about, quiet = false }: Shown,
 ): Promise<(event: ProjectEvent, dueNext: boolean) => void> {
   const { context, suzumio } = session;
   const { agents } = await api.getProject({ project });
   const render = createTimeline(
     { project, agents: agents.map(({ id }) => id) },
-    { out: context.out, timeZone: context.timeZone, suzumio },
+    { out: context.out, timeZone: context.timeZone, suzumio, quiet },
   );
   return (event, dueNext) => {
+    if (types?.includes(event.type) === false || about?.includes(event.agent ?? '') === false) return;
     sayJson(session, event, 'line');
     say(session, ...render(event, dueNext));
   };

@@ -40,7 +40,22 @@ test('follows all projects, those that come later too, and says which are gone',
   expect(events).toMatchObject([{ project: 'north', type: 'message.created' }]);
 });
 
-test.each([[['watch']], [['watch', 'north', '--all']], [['watch', 'north', '--type', 'turn.failed']]])(
+test('follows of one project what is asked for', async () => {
+  await api.post('/api/projects', { file: teamYaml.replace('name: team', 'name: east') });
+  const mail = world.begin('watch', 'east', '--type', 'message.created', '--agent', 'ada', '--json');
+  for (const name of ['ben', 'ada']) await world.run('send', 'east', name, 'P1', `To ${name}.`);
+  await printed(mail, 'To ada.');
+  mail.interrupt();
+  const { out } = await mail.ended;
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line)),
+  ).toMatchObject([{ type: 'message.created', agent: 'ada' }]);
+});
+
+test.each([[['watch']], [['watch', 'north', '--all']], [['watch', 'north', '--label', 'area=north']]])(
   '%j is refused',
   async (args) => {
     expect(await world.run(...args)).toMatchObject({ code: 2 });

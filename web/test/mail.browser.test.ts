@@ -153,7 +153,7 @@ describe('an agent', () => {
       .first()
       .click();
     await page.waitForURL(/\/p\/team\/agents\/ben$/);
-    await page.getByText(/^It works: turn/).waitFor();
+    await page.getByText(/^Turn \d+ was running/).waitFor();
     await page.goBack();
     await page.getByRole('region', { name: 'Turns' }).getByRole('link', { name: 'Benny', exact: true }).click();
     await page.waitForURL(/\/p\/team\/agents\/ben$/);

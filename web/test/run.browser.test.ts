@@ -226,11 +226,11 @@ describe('an agent', () => {
     await overdo();
     const page = await open('/p/limits/agents/ada');
     const run = page.getByRole('group', { name: 'Run ada' });
-    await run.getByRole('button', { name: 'Deliver its mail again' }).click();
+    await run.getByRole('button', { name: 'Begin again' }).click();
     await page.getByRole('status').getByText('Its mail is unread again.').waitFor();
     await overdo();
     await go(page, '/p/limits/turns/ada:2');
-    await button(page, 'Deliver its mail again').waitFor();
+    await button(page, 'Begin again').waitFor();
     expect(await button(page, 'Retry').count()).toBe(0);
     await page.keyboard.press('r');
     await page.getByRole('status').getByText('Its mail is unread again.').waitFor();
@@ -238,7 +238,7 @@ describe('an agent', () => {
     await go(page, '/system');
     const row = page.getByRole('region', { name: 'Failed agents' }).getByRole('row').filter({ hasText: 'limits' });
     await row.getByText('suzumio agents reset limits ada --redeliver').waitFor();
-    await row.getByRole('button', { name: 'Deliver its mail again' }).click();
+    await row.getByRole('button', { name: 'Begin again' }).click();
     await row.waitFor({ state: 'detached' });
     expect(await happened('limits', 'agent.reset')).toBe(3);
   });

@@ -22,6 +22,7 @@ export const registerServing: Register = (program, action) => {
       .option('--port <port>', 'its port; 0 takes any free one', parsePort)
       .option('--metrics-port <port>', metricsPort, parsePort)
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
+      .option('--quiet', 'no line for each call of a tool that succeeded')
       .option('--allow-process', allowProcess, false)
       .option('--allow-provider <address=key>', allowProvider, gatherProviders),
     ['up newsroom.yaml'],

@@ -19,6 +19,12 @@ export interface EventDescription {
   readonly next?: readonly string[];
 }
 
+/** Tools of whose calls other events tell. */
+const toldByEffect = new Set([
+  ...['messages.send', 'messages.reply', 'messages.broadcast', 'tasks.assign'],
+  ...['artifacts.publish', 'completion.submit', 'coordination.wait_for_signal'],
+]);
+
 const labelWidth = 'turn 1 cancelled'.length;
 const longestSentence = 200;
 
@@ -143,7 +149,10 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
     case 'budget.changed':
       return { who: event.agent ?? project, what: `budget changed: ${newLimits(event.data)}`, tone: 'plain' };
     case 'tool.called':
-      if (data.text('outcome') === 'succeeded') return undefined;
+      if (data.text('outcome') === 'succeeded') {
+        const tool = data.text('tool');
+        return toldByEffect.has(tool) ? undefined : { who, what: tool, tone: 'quiet' };
+      }
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
     case 'workspace.restored': {
       const files = data.files();

@@ -15,6 +15,8 @@ export interface TimelineStyle {
   readonly timeZone: CliContext['timeZone'];
   /** The beginning of suggested commands. */
   readonly suzumio: string;
+  /** Whether calls of tools that succeeded are left out. @default false */
+  readonly quiet?: boolean;
 }
 
 const widestNames = 40;
@@ -33,6 +35,7 @@ export function createTimeline(
     bad: colors.red,
   };
   return (event, dueNext) => {
+    if (style.quiet === true && event.type === 'tool.called' && event.data['outcome'] === 'succeeded') return [];
     const description = describeEvent(cast.project, event);
     if (!description) return [];
     const { who, what, tone, next = [] } = description;

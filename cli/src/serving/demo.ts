@@ -175,7 +175,14 @@ async function play(session: Session, api: ApiClient, project: string, approvedW
     const message = { recipient: 'editor', priority: 'P1', body: request } as const;
     act(`suzumio send ${project} editor P1 "${request}"`, api.sendMessage({ project, body: message }));
     const signal = AbortSignal.any([session.context.interrupted, giveUp.signal]);
-    await followTimeline(session, api, { project, history: undefined, hints: false, onEvent, signal });
+    await followTimeline(session, api, {
+      project,
+      history: undefined,
+      hints: false,
+      shown: { quiet: true },
+      onEvent,
+      signal,
+    });
   } finally {
     clearTimeout(outOfTime);
     await Promise.all(acts);

@@ -35,12 +35,14 @@ export interface UpOptions extends OwnFileOptions {
   port?: number;
   metricsPort?: number;
   configRoot?: string;
+  quiet?: true;
 }
 
 /** Serves, and does everything that a project file needs to be run and followed. */
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
   refuseIdleOptions(session, file, options);
   if (session.url !== undefined) return upThere(session, file, options);
+  const { quiet } = options;
   const policy = hostPolicy(session, options);
   const project = file === undefined ? undefined : await ownProject(session, file, options);
   const running = await findApi(session);
@@ -49,7 +51,8 @@ export async function up(session: Session, file: string | undefined, options: Up
     for (const option of serverOptions(options)) {
       session.context.err.write(`${option} does nothing: the server runs already.\n`);
     }
-    if (project) await runProject(session, running, project.loaded, () => createHere(session, project));
+    if (project)
+      await runProject(session, running, project.loaded, { quiet, create: () => createHere(session, project) });
     return;
   }
   const http = (project?.loaded.config ?? configDefaults).observability.http;
@@ -68,7 +71,8 @@ export async function up(session: Session, file: string | undefined, options: Up
     if (project) {
       await sayServing(session, stack, []);
       sayProcesses(session, project.loaded);
-      await runProject(session, await requireApi(session), project.loaded, () => createHere(session, project), until);
+      const create = () => createHere(session, project);
+      await runProject(session, await requireApi(session), project.loaded, { quiet, create, until });
     } else {
       sayJson(session, { url: stack.url, root: session.root }, 'line');
       await sayServing(session, stack, ['up FILE', 'init FILE', 'status']);
@@ -83,9 +87,13 @@ export async function up(session: Session, file: string | undefined, options: Up
 }
 
 function refuseIdleOptions(session: Session, file: string | undefined, options: UpOptions): void {
-  const { configRoot, allowProvider = [] } = options;
+  const { configRoot, allowProvider = [], quiet } = options;
   if (file === undefined) {
-    const aboutFile = { '--config-root': configRoot !== undefined, '--allow-provider': allowProvider.length > 0 };
+    const aboutFile = {
+      '--config-root': configRoot !== undefined,
+      '--allow-provider': allowProvider.length > 0,
+      '--quiet': quiet === true,
+    };
     refuseOptions(aboutFile, 'is about a project file: name it.', 'up --help');
   }
   if (session.url === undefined) return;
@@ -110,7 +118,8 @@ async function upThere(session: Session, file: string | undefined, options: UpOp
   const api = await requireApi(session);
   await api.getHealth();
   sayUsing(session, api, file);
-  if (source) await runProject(session, api, source, () => createThere(session, api, source));
+  if (source)
+    await runProject(session, api, source, { quiet: options.quiet, create: () => createThere(session, api, source) });
   return undefined;
 }
 
@@ -142,18 +151,22 @@ function sayProcesses(session: Session, { config }: LoadedProject): void {
   say(session, `Turns of ${whose} run as processes of this machine, without any isolation: its file asks for it.`);
 }
 
-/**
- * Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C.
- *
- * @param create makes it, or says why it stays as it is; whether it made it
- * @param until when it is not followed any more
- */
+/** How a project is made and followed. */
+interface Following {
+  /** Whether calls of tools that succeeded are left out. */
+  readonly quiet: boolean | undefined;
+  /** Makes it, or says why it stays as it is; whether it made it. */
+  readonly create: () => Promise<boolean>;
+  /** When it is not followed any more. */
+  readonly until?: AbortSignal;
+}
+
+/** Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C. */
 async function runProject(
   session: Session,
   api: ApiClient,
   { config }: ProjectSource,
-  create: () => Promise<boolean>,
-  until = session.context.interrupted,
+  { quiet, create, until = session.context.interrupted }: Following,
 ): Promise<void> {
   const project = config.name;
   const isNew = await create();
@@ -161,7 +174,7 @@ async function runProject(
   if (status === 'initialized' || status === 'stopped') await api.startProject({ project });
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
   say(session, '');
-  await followTimeline(session, api, { project, history: 20, signal: until });
+  await followTimeline(session, api, { project, history: 20, shown: { quiet }, signal: until });
 }
 
 async function createHere(session: Session, { loaded, admitted }: OwnProject): Promise<boolean> {

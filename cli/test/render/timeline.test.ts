@@ -115,6 +115,22 @@ describe('the timeline', () => {
     expect(done(2)).toBe('turn 1 done      900 ms');
   });
 
+  test('has a line for each call of a tool that no other event tells of, unless it is to be quiet', () => {
+    const called = (tool: string, outcome = 'succeeded') =>
+      event('tool.called', '20:13:00', of('editor', { tool, outcome, ...(outcome === 'failed' ? { code: 'x' } : {}) }));
+    const lines = (quiet: boolean) =>
+      [called('shell.exec'), called('messages.send'), called('file.read', 'failed')].flatMap((one) =>
+        createTimeline(cast, { ...style, quiet })(one, true).map((line) =>
+          line
+            .trim()
+            .split(/\s{2,}/)
+            .at(-1),
+        ),
+      );
+    expect(lines(false)).toEqual(['shell.exec', 'file.read failed: x']);
+    expect(lines(true)).toEqual(['file.read failed: x']);
+  });
+
   test('has words for every type of event, unless another event says the same better', () => {
     const silent = eventTypes.filter((type) => !describeEvent('newsroom', event(type, '20:13:00')));
     expect(silent).toEqual(['turn.queued', 'model.answered']);

@@ -113,7 +113,11 @@ function More({ project, agent, run }: Props & { run: Run }) {
         />
       ) : null}
       {undelivered > 0 && agentAllows('redeliver', agent) && may('resetAgent') && !isOffered ? (
-        <MenuItem does="Deliver its mail again" will={words.resetAgent.will} onAct={() => reset(true)} />
+        <MenuItem
+          does="Deliver its mail again"
+          will="Its mail is unread again: a new turn reads it, and may repeat what an earlier one did."
+          onAct={() => reset(true)}
+        />
       ) : null}
       {agentAllows('stop', agent) && may('stopAgent') ? (
         <MenuItem
