@@ -42,17 +42,24 @@ test('follows all projects, those that come later too, and says which are gone',
 
 test('follows of one project what is asked for', async () => {
   await api.post('/api/projects', { file: teamYaml.replace('name: team', 'name: east') });
-  const mail = world.begin('watch', 'east', '--type', 'message.created', '--agent', 'ada', '--json');
-  for (const name of ['ben', 'ada']) await world.run('send', 'east', name, 'P1', `To ${name}.`);
-  await printed(mail, 'To ada.');
+  const mail = world.begin('watch', 'east', '--type', 'message.created', '--json');
+  const ada = world.begin('watch', 'east', '--agent', 'ada', '--json');
+  for (const name of ['ben', 'ada']) {
+    await world.run('pause', 'east', name);
+    await world.run('send', 'east', name, 'P1', `To ${name}.`);
+  }
+  await Promise.all([printed(mail, 'To ada.'), printed(ada, 'agent.paused')]);
   mail.interrupt();
-  const { out } = await mail.ended;
-  expect(
+  ada.interrupt();
+  const typesIn = (out: string) =>
     out
       .trim()
       .split('\n')
-      .map((line): unknown => JSON.parse(line)),
-  ).toMatchObject([{ type: 'message.created', agent: 'ada' }]);
+      .map((line) => (JSON.parse(line) as { type: string }).type);
+  expect(typesIn((await mail.ended).out)).toEqual(['message.created', 'message.created']);
+  const { out } = await ada.ended;
+  expect(typesIn(out)).toContain('agent.paused');
+  expect(out).not.toContain('"agent":"ben"');
 });
 
 test.each([[['watch']], [['watch', 'north', '--all']], [['watch', 'north', '--label', 'area=north']]])(
