@@ -10,6 +10,8 @@ import type { OtherClock } from './check-machine.js';
 import { listenerOn } from './listener.js';
 
 const answerWithinMs = 2_000;
+/** What a server of any version says of itself. */
+const theirs = healthAnswer.pick({ status: true, version: true });
 
 /** What a look at the server for the data directory came to. */
 export interface ServerCheck {
@@ -95,7 +97,7 @@ async function listeningError(host: string, port: number): Promise<NodeJS.ErrnoE
 
 async function isSuzumio(place: string): Promise<boolean> {
   const answer = await health(`http://${place}`);
-  return healthAnswer.safeParse(await answer?.json().catch(() => undefined)).success;
+  return theirs.safeParse(await answer?.json().catch(() => undefined)).success;
 }
 
 async function health(url: string): Promise<Response | undefined> {

@@ -1,6 +1,7 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
 import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
+import { QueueHealth } from './queue-health.js';
 import { systemRun } from './system.js';
 import { version } from '@suzumio/runtime/version';
 import { partOfNames } from '@suzumio/store/sqlite/page';
@@ -19,6 +20,7 @@ export function serviceRuns({
   publicUrl?: string | undefined;
 }): Runs<typeof service> {
   let made: ReturnType<typeof describe> | undefined;
+  const queue = new QueueHealth();
   return {
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query }) {
@@ -30,7 +32,12 @@ export function serviceRuns({
 
     getSystem: systemRun(),
 
-    getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
+    getHealth: async ({ context }) => ({
+      status: 'ok',
+      version,
+      access: open ? 'open' : 'tokens',
+      queue: await queue.ask(context.transport),
+    }),
 
     async getDescription() {
       made ??= describe(publicUrl);

@@ -12,6 +12,9 @@ export const healthAnswer = z.object({
   access: z
     .enum(['tokens', 'open'])
     .describe('Whether all else needs a token, or is open to everybody on the machine.'),
+  queue: z
+    .enum(['ok', 'away'])
+    .describe('Whether the queue has answered within the last second. While it is away, turns start late or not.'),
 });
 
 /** Workers by name. */
@@ -153,8 +156,9 @@ export const service = resource('Service', {
   getHealth: {
     method: 'get',
     path: '/health',
-    summary: 'Whether anybody is there.',
-    description: 'Answers as soon as requests are taken. It looks at no database and no queue.',
+    summary: 'Whether anybody is there, and whether the queue is.',
+    description:
+      'Answers 200 as soon as requests are taken, also while the queue is away. It looks at no database, and waits at most a second for the queue.',
     answers: { 200: { description: 'Somebody is.', content: json(healthAnswer) } },
   },
   getDescription: {
