@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Finding } from '@suzumio/cli/doctor/check';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { Sql } from '@suzumio/store/sqlite/sql';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
 import { eventually } from '../../test/support/poll.js';
 import { startRedis, type TestRedis } from '../../test/support/redis.js';
@@ -17,13 +17,22 @@ let file: string;
 let commands: readonly (readonly string[])[];
 beforeAll(async () => {
   redis = await startRedis();
-  api = await testApi({}, (logger) => createBullMqTransport({ redisUrl: redis.url, cell: 'main', logger }));
+  api = await testApi({ policy: { ...defaultPolicy, images: ['image-of-the-server:*'] } }, (logger) =>
+    createBullMqTransport({ redisUrl: redis.url, cell: 'main', logger }),
+  );
   for (const service of ['scheduler', 'toolhost'] as const) {
     await api.cell.catalog.processes.enlist({ service, cell: api.cell.id, transport: 'test' });
   }
   world = await createCliWorld({ policy: "images: ['image-of-this-machine:1']\n" });
-  file = await world.write('team.yaml', teamYaml);
-  commands = [['doctor'], ['status'], ['workers'], ['config', 'check', file]];
+  file = await world.write('team.yaml', withImage('image-of-the-server:1'));
+  commands = [
+    ['doctor'],
+    ['status'],
+    ['workers'],
+    ['config', 'check', file],
+    ['policy', 'show'],
+    ['policy', 'check', file],
+  ];
   ask(api.adminToken);
 });
 afterAll(async () => {
@@ -32,6 +41,13 @@ afterAll(async () => {
   await redis.stop();
 });
 
+/** A project whose agents run in containers of an image. */
+const withImage = (image: string) => `
+name: boxed
+task: Run.
+backend: { image: '${image}', runner: { mode: mock } }
+agents: { mole: { role: mole, prompt: Dig. } }
+`;
 const ask = (token: string) => world.setEnvironment({ SUZUMIO_URL: api.url, SUZUMIO_TOKEN: token });
 const queueIs = (state: string) =>
   eventually(`the queue is ${state}`, async () => {
@@ -72,6 +88,24 @@ test('where a server here is to listen is no matter of a server there', async ()
       `--port say where a server of this machine is to listen, and the server is ${api.url}.`,
     ),
   });
+});
+
+test('the policy is that of the server', async () => {
+  const { code, out } = await world.run('policy', 'show');
+  expect([code, out.split('\n')[0]]).toEqual([0, `# the policy of ${api.url}`]);
+  expect(out).toContain('- image-of-the-server:*');
+  expect(await world.run('policy', 'check', file)).toEqual({
+    code: 0,
+    out: `${file} asks for nothing that the policy of ${api.url} does not allow.\n`,
+    err: '',
+  });
+  const here = await world.write('here.yaml', withImage('image-of-this-machine:1'));
+  const refused = await world.run('policy', 'check', here);
+  expect([refused.code, refused.err.split('\n').slice(0, 2)]).toEqual([
+    3,
+    [`The server at ${api.url} does not allow it:`, expect.stringContaining('image-of-this-machine:1')],
+  ]);
+  expect(refused.err).not.toContain('data directory');
 });
 
 test('a server that does not answer, and a token that it refuses, are broken', async () => {

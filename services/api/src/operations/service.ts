@@ -1,4 +1,6 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { policyWithoutSecrets } from '@suzumio/core/policy/policy-without-secrets';
 import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
 import { QueueHealth } from './queue-health.js';
@@ -31,6 +33,11 @@ export function serviceRuns({
     },
 
     getSystem: systemRun(),
+
+    getPolicy({ context: { policy, unserved } }) {
+      if (unserved) throw new SuzumioError('server-unreachable', 'A policy is that of a server, and none runs here.');
+      return { policy: policyWithoutSecrets(policy) };
+    },
 
     getHealth: async ({ context }) => ({
       status: 'ok',

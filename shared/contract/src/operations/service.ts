@@ -4,7 +4,7 @@ import { nextStep } from '../model/next-request.js';
 import { pause } from '../model/pause.js';
 import { storedView } from '../model/storage.js';
 import { json, resource } from './operation.js';
-import { namedListOf, namedPage, numeral, request } from './request.js';
+import { namedListOf, namedPage, noQuery, numeral, request } from './request.js';
 
 export const healthAnswer = z.object({
   status: z.literal('ok'),
@@ -130,6 +130,13 @@ export const systemAnswer = z.object({
 });
 export type SystemAnswer = z.infer<typeof systemAnswer>;
 
+/** What posted project files may ask of the server. */
+export const policyAnswer = z.object({
+  policy: z
+    .looseObject({})
+    .describe('The fields of `policy.yaml`, every default written out. Durations are milliseconds, sizes bytes.'),
+});
+
 /** What the server says of itself and of its workers. */
 export const service = resource('Service', {
   listWorkers: {
@@ -152,6 +159,17 @@ export const service = resource('Service', {
       'Only what was seen: heartbeats in the catalog, what the queue and the ToolHosts answer now, what workers told of themselves. Made to be asked every five seconds: only projects that have changed are read.',
     query: request({}),
     answers: { 200: { description: 'The state.', content: json(systemAnswer) } },
+  },
+  getPolicy: {
+    method: 'get',
+    path: '/api/policy',
+    wholeCell: true,
+    scope: 'admin',
+    summary: 'The policy that the server has for posted project files: for administrators of the whole cell.',
+    description:
+      'As the API read it when it started. Users, passwords and queries of addresses, and arguments of commands, are `(hidden)`: keys may stand in them. Workers may have a stricter policy of their own. Whether it allows a file is told by `checkProjectFile`.',
+    query: noQuery,
+    answers: { 200: { description: 'The policy.', content: json(policyAnswer) } },
   },
   getHealth: {
     method: 'get',
