@@ -57,6 +57,7 @@ const queueIs = (state: string) =>
 const found = async (...args: string[]) => {
   const { code, out } = await world.run('doctor', '--json', ...args);
   const findings = JSON.parse(out) as Finding[];
+  expect(findings[0]).toMatchObject({ what: 'server', detail: expect.stringContaining(args[1] ?? api.url) });
   return { code, broken: findings.flatMap(({ what, state }) => (state === 'broken' ? [what] : [])) };
 };
 

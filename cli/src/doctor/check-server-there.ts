@@ -25,7 +25,7 @@ export async function checkServerThere(session: Session, url: string): Promise<F
   const beside = version === own ? '' : `; this command is of version ${own}`;
   const clock = await serverClock(url, session.context.now);
   return [
-    ok('server', `answers, version ${version}${beside}`),
+    ok('server', `answers at ${url}, version ${version}${beside}`),
     ...(await checkCell(session, url, queue)),
     checkClock(clock ? [clock] : []),
   ];
