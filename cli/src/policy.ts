@@ -3,12 +3,14 @@ import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { renderPolicy } from '@suzumio/core/policy/render-policy';
 import { admitOwnFile, describeGrant, hasDayBudget, hostOf, hostPolicy } from './host-policy.js';
 import { policyFile } from './policy-file.js';
+import { checkPolicyThere, showPolicyThere } from './policy-there.js';
 import { sayWarnings } from './project-file.js';
 import { providersBeyond } from './providers/allow-providers.js';
 import { sayHint, sayJson, say, type Session } from './session.js';
 
-/** Prints the policy of this machine. */
+/** Prints the policy of the server that was asked for by name, else of this machine. */
 export function showPolicy(session: Session): Promise<undefined> {
+  if (session.url !== undefined) return showPolicyThere(session, session.url);
   const policy = hostPolicy(session);
   const file = policyFile(session);
   sayJson(session, { file: file ?? null, policy });
@@ -22,7 +24,7 @@ export interface CheckOptions {
   readonly posted: boolean;
 }
 
-/** Says what the policy refuses a project file. */
+/** Says what that policy refuses a project file. */
 export function checkAgainstPolicy(
   session: Session,
   file: string,
@@ -30,6 +32,8 @@ export function checkAgainstPolicy(
 ): Promise<undefined> {
   const loaded = readProjectFile(file, { env: session.context.env, configRoot });
   sayWarnings(session, loaded);
+  // A server takes files as posted ones only.
+  if (session.url !== undefined) return checkPolicyThere(session, session.url, file, loaded);
   const policy = hostPolicy(session);
   const grant = posted
     ? undefined

@@ -166,12 +166,13 @@ export function buildProgram(context: CliContext, action: Action, { silent = fal
 }
 
 /** Commands that ask no server: `--url` would do nothing. */
-const withoutServer = ['serve', 'demo', 'config', 'policy', 'completion'];
+const withoutServer = ['serve', 'demo', 'config render', 'config import', 'config schema', 'completion'];
 
 function refuseServer(program: Command, command: Command): void {
-  const names = [command.name(), command.parent?.name() ?? ''];
-  if (program.getOptionValueSource('url') !== 'cli' || !names.some((name) => withoutServer.includes(name))) return;
-  const message = `error: ${names[0]} asks no server: leave out --url`;
+  const group = command.parent === program ? '' : `${command.parent?.name() ?? ''} `;
+  const name = `${group}${command.name()}`;
+  if (program.getOptionValueSource('url') !== 'cli' || !withoutServer.includes(name)) return;
+  const message = `error: ${name} asks no server: leave out --url`;
   command.error(message, { code: 'suzumio.withoutServer', exitCode: 2 });
 }
 

@@ -16,12 +16,10 @@ import { checkGit, checkPrograms } from '@suzumio/cli/doctor/check-programs';
 import { checkQueue } from '@suzumio/cli/doctor/check-queue';
 import { checkPort, serverClock } from '@suzumio/cli/doctor/check-server';
 import { missingPrograms } from '@suzumio/turn-worker';
-import { testApi } from '../../services/api/test/support/api.js';
 import { startRedis } from '../../test/support/redis.js';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 
 const command = fileURLToPath(new URL('../bin/suzumio.js', import.meta.url));
-const onLinux = process.platform === 'linux' ? test : test.skip;
 const asRoot = process.getuid?.() === 0 ? test : test.skip;
 
 let world: CliWorld;
@@ -117,27 +115,6 @@ describe('doctor, of the machine, says what is broken and what to do', () => {
       detail: '192.0.2.1 is no address of this machine',
     });
   });
-});
-
-onLinux('a port that a server elsewhere has is not thereby free here', async () => {
-  // All of 127.0.0.0/8 is this machine there; to the command it is another one.
-  const elsewhere = await testApi({ host: '127.0.0.2' });
-  const port = Number(new URL(elsewhere.url).port);
-  const other = createServer((connection) => connection.destroy()).listen(port, '127.0.0.1');
-  try {
-    await once(other, 'listening');
-    world.setEnvironment({ SUZUMIO_URL: elsewhere.url, SUZUMIO_TOKEN: elsewhere.adminToken });
-    const states = async (...args: string[]) => {
-      const { out } = await world.run('doctor', '--json', '--port', String(port), ...args);
-      const findings = JSON.parse(out) as Finding[];
-      return ['server', 'port'].map((what) => findings.find((one) => one.what === what)?.state);
-    };
-    expect(await states()).toEqual(['ok', 'broken']);
-    expect(await states('--host', '127.0.0.2')).toEqual(['ok', 'ok']);
-  } finally {
-    other.close();
-    await elsewhere.close();
-  }
 });
 
 describe('doctor, of the data directory, says what is broken and what to do', () => {

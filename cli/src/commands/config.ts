@@ -62,7 +62,11 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
   sayWarnings(session, loaded);
   sayJson(session, { ...answer, notes: loaded.notes });
   const { project } = answer;
-  if (project) say(session, `${project.name} could be made here: ${count(project.agentCount, 'agent')}.`);
+  if (project)
+    say(
+      session,
+      `${project.name} could be made ${session.url === undefined ? 'here' : `at ${session.url}`}: ${count(project.agentCount, 'agent')}.`,
+    );
   sayNext(session, `init ${file}`);
   return undefined;
 }

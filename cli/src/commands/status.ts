@@ -44,7 +44,13 @@ async function status(
   }
   const { context } = session;
   const api = await findApi(session);
-  if ((await api?.getHealth())?.access === 'open') context.err.write(`${openWarning}\n`);
+  const health = await api?.getHealth();
+  if (health?.access === 'open') context.err.write(`${openWarning}\n`);
+  if (health?.queue === 'away') {
+    context.err.write(
+      `WARNING: the server's queue does not answer: turns start late, or not.\nnext: ${session.suzumio} doctor\n`,
+    );
+  }
   const reads = api ?? (await openDirectory(session));
   if (project !== undefined) {
     const detail = await reads.getProject({ project });
@@ -65,7 +71,12 @@ async function status(
   const broken = items.flatMap(({ id, problem }) => (problem ? [{ id, ...problem }] : []));
   sayJson(session, details);
   if (details.length === 0 && broken.length === 0) {
-    say(session, filtered ? 'No project is like that.' : `No projects in ${session.root} yet.`);
+    say(
+      session,
+      filtered
+        ? 'No project is like that.'
+        : `No projects ${session.url === undefined ? `in ${session.root}` : `at ${session.url}`} yet.`,
+    );
     sayHint(session, filtered ? 'status' : 'init FILE');
     return exitCodes.ok;
   }

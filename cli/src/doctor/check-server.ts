@@ -10,6 +10,8 @@ import type { OtherClock } from './check-machine.js';
 import { listenerOn } from './listener.js';
 
 const answerWithinMs = 2_000;
+/** What a server of any version says of itself. */
+const theirs = healthAnswer.pick({ status: true, version: true });
 
 /** What a look at the server for the data directory came to. */
 export interface ServerCheck {
@@ -28,20 +30,9 @@ export async function checkServer(session: Session): Promise<ServerCheck> {
     await allProjects(api);
     return { finding: ok('server', `answers at ${api.url}`), url: api.url };
   } catch (error) {
-    const remedy =
-      session.url === undefined
-        ? `look into ${session.root}/logs/serve.log, or stop it and run ${session.suzumio} serve`
-        : 'see that the address and SUZUMIO_TOKEN are right, and a server runs there';
+    const remedy = `look into ${session.root}/logs/serve.log, or stop it and run ${session.suzumio} serve`;
     return { finding: broken('server', messageOf(error), remedy), url: undefined };
   }
-}
-
-/** Whether a server that answers is one that a server of this machine on that address would meet: one of the same port. */
-export function isHere(url: string, host: string, session: Session): boolean {
-  // Asked for by name, it may be anywhere; else its own data directory said where it is.
-  if (session.url === undefined) return true;
-  const { hostname } = new URL(url);
-  return hostname === host || (hostname === 'localhost' && host === '127.0.0.1');
 }
 
 /** How far a server's clock is ahead of this one, to the second; undefined where it does not say. */
@@ -95,7 +86,7 @@ async function listeningError(host: string, port: number): Promise<NodeJS.ErrnoE
 
 async function isSuzumio(place: string): Promise<boolean> {
   const answer = await health(`http://${place}`);
-  return healthAnswer.safeParse(await answer?.json().catch(() => undefined)).success;
+  return theirs.safeParse(await answer?.json().catch(() => undefined)).success;
 }
 
 async function health(url: string): Promise<Response | undefined> {

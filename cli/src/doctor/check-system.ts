@@ -22,12 +22,17 @@ export function judgeSystem(system: SystemAnswer, suzumio: string): Finding[] {
   return [
     judgeService(system, 'scheduler', 'no turn starts'),
     ...judgeToolHosts(system),
-    judgeQueue(system),
+    judgeQueue(system.queue),
     ...judgeMail(system, suzumio),
   ];
 }
 
-function judgeService({ services }: SystemAnswer, service: 'scheduler' | 'toolhost', effect: string): Finding {
+/** Whether one of the processes that do some service is alive; `effect` says what comes of it where none is. */
+export function judgeService(
+  { services }: SystemAnswer,
+  service: 'api' | 'scheduler' | 'toolhost',
+  effect: string,
+): Finding {
   const own = services.filter((one) => one.service === service);
   const alive = own.filter((one) => one.alive);
   if (alive.length > 0) return ok(service, `${alive.length} alive, on ${hostsOf(alive)}`);
@@ -58,7 +63,7 @@ function judgeToolHosts(system: SystemAnswer): Finding[] {
   ];
 }
 
-function judgeQueue({ queue: { kind, turns } }: SystemAnswer): Finding {
+export function judgeQueue({ kind, turns }: SystemAnswer['queue']): Finding {
   if (turns === null) return broken('queue', 'the API cannot reach Redis', 'start Redis, or correct SUZUMIO_REDIS_URL');
   const where = kind === 'redis' ? 'Redis' : 'in memory';
   return ok('queue', `${where}: ${turns.waiting} waiting, ${turns.active} active, ${turns.delayed} delayed`);

@@ -1,6 +1,8 @@
+import { configDefaults } from '@suzumio/core/config/defaults';
 import { paint } from '../render/colors.js';
 import { type ExitCode, exitCodes } from '../exit-codes.js';
 import { sayJson, say, sayNext, type Session } from '../session.js';
+import { refuseOptions } from '../usage-error.js';
 import type { Finding } from './check.js';
 import { checkDataDirectory, checkFileSystem } from './check-data.js';
 import { checkEngine } from './check-engine.js';
@@ -9,18 +11,38 @@ import { checkPolicy } from './check-policy.js';
 import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
 import { checkQueue } from './check-queue.js';
-import { checkPort, checkServer, isHere, serverClock } from './check-server.js';
+import { checkPort, checkServer, serverClock } from './check-server.js';
+import { checkServerThere } from './check-server-there.js';
 import { checkSystem } from './check-system.js';
 import { checkWorkers } from './check-workers.js';
 
-/** Where a server is to listen. */
+/** Where a server of this machine is to listen. */
 export interface DoctorOptions {
-  host: string;
-  port: number;
+  readonly host?: string;
+  readonly port?: number;
 }
 
-/** Checks what Suzumio needs on this machine. */
-export async function doctor(session: Session, { host, port }: DoctorOptions): Promise<ExitCode> {
+/** Checks the server that was asked for by name, else what Suzumio needs on this machine. */
+export async function doctor(session: Session, options: DoctorOptions): Promise<ExitCode> {
+  const { url } = session;
+  if (url === undefined) return doctorHere(session, options);
+  refuseOptions(
+    { '--host': options.host !== undefined, '--port': options.port !== undefined },
+    `say where a server of this machine is to listen, and the server is ${url}.`,
+    'doctor',
+  );
+  say(session, `The server at ${url}:`);
+  const findings = await checkServerThere(session, url);
+  const whole = !findings.some(({ what, state }) => what === 'system' && state === 'skipped');
+  return told(session, findings, {
+    well: whole ? `All is well with the server at ${url}.` : `Nothing that this token may see of ${url} is broken.`,
+    next: 'status',
+  });
+}
+
+const { http } = configDefaults.observability;
+
+async function doctorHere(session: Session, { host = http.host, port = http.port }: DoctorOptions): Promise<ExitCode> {
   const { root, context } = session;
   const server = await checkServer(session);
   const queue = await checkQueue(context.env.SUZUMIO_REDIS_URL);
@@ -33,7 +55,7 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     checkDisk(root),
     checkPolicy(session),
     server.finding,
-    await checkPort(host, port, server.url !== undefined && isHere(server.url, host, session) ? server.url : undefined),
+    await checkPort(host, port, server.url),
     ...(await checkSystem(session)),
     ...(await checkWorkers(session)),
     ...(await checkEngine(root)),
@@ -43,6 +65,15 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     queue.finding,
     checkClock([clock, queue.clock].filter((one) => one !== undefined)),
   ];
+  return told(session, findings, { well: 'All is well.', next: server.url === undefined ? 'serve' : 'status' });
+}
+
+/** @param well what is said where nothing is broken, and what may come `next` */
+function told(
+  session: Session,
+  findings: readonly Finding[],
+  { well, next }: { well: string; next: string },
+): ExitCode {
   const faults = findings.filter(({ state }) => state === 'broken').length;
   sayJson(session, findings);
   say(session, ...findings.flatMap((finding) => rendered(finding, session)), '');
@@ -50,8 +81,8 @@ export async function doctor(session: Session, { host, port }: DoctorOptions): P
     say(session, `${faults === 1 ? 'One thing is' : `${faults} things are`} broken; "next:" says what to do.`);
     return exitCodes.failed;
   }
-  say(session, 'All is well.');
-  sayNext(session, server.url === undefined ? 'serve' : 'status');
+  say(session, well);
+  sayNext(session, next);
   return exitCodes.ok;
 }
 

@@ -30,8 +30,8 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'server-unreachable': ({ suzumio, url }, { details }) => {
     // A server that answers says so of what it needs itself.
     const there = details['answeredBy'] !== undefined;
-    if (url === undefined) return `${suzumio} ${there ? 'doctor' : 'serve'}`;
-    return there ? 'suzumio doctor, on its machine' : 'see that the address is right and a server runs there';
+    if (there) return `${suzumio} doctor`;
+    return url === undefined ? `${suzumio} serve` : 'see that the address is right and a server runs there';
   },
   unauthenticated: ({ url }) =>
     `set ${url === undefined ? 'SUZUMIO_TOKEN' : 'SUZUMIO_URL to that server and SUZUMIO_TOKEN'} to a token of it; its own is in admin.token of its data directory`,
@@ -56,7 +56,10 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'turn-state-refused': inProject('turns'),
   'artifact-unknown': inProject('artifacts'),
   'report-missing': inProject('status'),
-  'policy-denied': ({ suzumio }) => `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`,
+  'policy-denied': ({ suzumio, url }) =>
+    url === undefined
+      ? `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`
+      : `ask who runs that server: its policy decides (an administrator reads it with ${suzumio} policy show)`,
   'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
   'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,
   'store-corrupt': inProject('verify'),

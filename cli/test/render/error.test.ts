@@ -27,7 +27,12 @@ test.each([
   ['nobody answers here', undefined, {}, 'suzumio --root /data serve'],
   ['a server here lacks something', undefined, { answeredBy: 'http://localhost' }, 'suzumio --root /data doctor'],
   ['nobody answers there', 'http://far', {}, 'see that the address is right and a server runs there'],
-  ['a server there lacks something', 'http://far', { answeredBy: 'http://far' }, 'suzumio doctor, on its machine'],
+  [
+    'a server there lacks something',
+    'http://far',
+    { answeredBy: 'http://far' },
+    'suzumio --root /data --url http://far doctor',
+  ],
 ])('where %s, what to do next is about that', (_name, url, details, next) => {
   const session = createSession(context, { root: '/data', ...(url === undefined ? {} : { url }) });
   const error = new SuzumioError('server-unreachable', 'The queue cannot be reached now.', details);

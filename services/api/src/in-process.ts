@@ -129,6 +129,7 @@ function noServices(root: string): Omit<ApiDependencies, 'cell'> {
   return {
     transport: {
       kind: 'memory',
+      healthy: () => Promise.resolve(false),
       wake: nothing,
       hint: nothing,
       onHint: () => nothing,

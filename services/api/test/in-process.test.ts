@@ -98,6 +98,7 @@ test('what services do is refused, and what the owner keeps is written to the ca
   );
   await expect(api.pauseCell({ body: {} })).rejects.toMatchObject(refused);
   await expect(api.listWorkers()).rejects.toMatchObject(refused);
+  await expect(api.getPolicy()).rejects.toMatchObject({ code: 'server-unreachable' });
 
   const { token } = await api.createToken({ body: { name: 'ci', scope: 'read' } });
   expect(token).toMatchObject({ name: 'ci', createdBy: 'user' });

@@ -106,3 +106,26 @@ describe('a posted file', () => {
     }
   });
 });
+
+describe('the policy itself', () => {
+  test('is told to administrators of the cell, without secrets', async () => {
+    const mcpUrls = ['https://ann:s3cret@tools.example/sse'];
+    const toolpacks = { ...defaultPolicy.toolpacks, mcpUrls };
+    const own = await testApi({ policy: { ...defaultPolicy, networks: ['none', 'bridge'], toolpacks } });
+    try {
+      const { status, json, text } = await own.get('/api/policy');
+      expect([status, json]).toMatchObject([200, { policy: { networks: ['none', 'bridge'], git: [] } }]);
+      expect(text).not.toContain('s3cret');
+    } finally {
+      await own.close();
+    }
+  });
+
+  test('is refused to all others', async () => {
+    await api.create();
+    for (const token of [write, await api.token('admin', 'team'), await api.token('worker')]) {
+      expect(refusal(await api.get('/api/policy', { token }))).toMatchObject({ status: 403, code: 'forbidden' });
+    }
+    expect((await api.get('/api/policy', { token: null })).status).toBe(401);
+  });
+});

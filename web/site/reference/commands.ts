@@ -78,6 +78,7 @@ export const commands: Readonly<Partial<Record<keyof Operations, string>>> = {
   endSession: 'sessions end SESSION',
   endSessions: 'sessions end --token NAME',
   listWorkers: 'workers',
+  getPolicy: 'policy show',
   listAgents: 'agents PROJECT',
   whyAgent: 'why PROJECT AGENT',
   retryAgent: 'agents retry PROJECT AGENT',

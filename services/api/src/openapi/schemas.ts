@@ -211,6 +211,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Worker: service.workerView,
   System: service.systemAnswer,
   WorkerList: service.workerListAnswer,
+  Policy: service.policyAnswer,
   Health: service.healthAnswer,
 };
 

@@ -1,6 +1,9 @@
 import type { WorkerView, service } from '@suzumio/contract/operations/service';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { policyWithoutSecrets } from '@suzumio/core/policy/policy-without-secrets';
 import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
+import { QueueHealth } from './queue-health.js';
 import { systemRun } from './system.js';
 import { version } from '@suzumio/runtime/version';
 import { partOfNames } from '@suzumio/store/sqlite/page';
@@ -19,6 +22,7 @@ export function serviceRuns({
   publicUrl?: string | undefined;
 }): Runs<typeof service> {
   let made: ReturnType<typeof describe> | undefined;
+  const queue = new QueueHealth();
   return {
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query }) {
@@ -30,7 +34,17 @@ export function serviceRuns({
 
     getSystem: systemRun(),
 
-    getHealth: () => ({ status: 'ok', version, access: open ? 'open' : 'tokens' }),
+    getPolicy({ context: { policy, unserved } }) {
+      if (unserved) throw new SuzumioError('server-unreachable', 'A policy is that of a server, and none runs here.');
+      return { policy: policyWithoutSecrets(policy) };
+    },
+
+    getHealth: async ({ context }) => ({
+      status: 'ok',
+      version,
+      access: open ? 'open' : 'tokens',
+      queue: await queue.ask(context.transport),
+    }),
 
     async getDescription() {
       made ??= describe(publicUrl);

@@ -4,7 +4,7 @@ import { nextStep } from '../model/next-request.js';
 import { pause } from '../model/pause.js';
 import { storedView } from '../model/storage.js';
 import { json, resource } from './operation.js';
-import { namedListOf, namedPage, numeral, request } from './request.js';
+import { namedListOf, namedPage, noQuery, numeral, request } from './request.js';
 
 export const healthAnswer = z.object({
   status: z.literal('ok'),
@@ -12,6 +12,9 @@ export const healthAnswer = z.object({
   access: z
     .enum(['tokens', 'open'])
     .describe('Whether all else needs a token, or is open to everybody on the machine.'),
+  queue: z
+    .enum(['ok', 'away'])
+    .describe('Whether the queue has answered within the last second. While it is away, turns start late or not.'),
 });
 
 /** Workers by name. */
@@ -127,6 +130,13 @@ export const systemAnswer = z.object({
 });
 export type SystemAnswer = z.infer<typeof systemAnswer>;
 
+/** What posted project files may ask of the server. */
+export const policyAnswer = z.object({
+  policy: z
+    .looseObject({})
+    .describe('The fields of `policy.yaml`, every default written out. Durations are milliseconds, sizes bytes.'),
+});
+
 /** What the server says of itself and of its workers. */
 export const service = resource('Service', {
   listWorkers: {
@@ -150,11 +160,23 @@ export const service = resource('Service', {
     query: request({}),
     answers: { 200: { description: 'The state.', content: json(systemAnswer) } },
   },
+  getPolicy: {
+    method: 'get',
+    path: '/api/policy',
+    wholeCell: true,
+    scope: 'admin',
+    summary: 'The policy that the server has for posted project files: for administrators of the whole cell.',
+    description:
+      'As the API read it when it started. Users, passwords and queries of addresses, and arguments of commands, are `(hidden)`: keys may stand in them. Workers may have a stricter policy of their own. Whether it allows a file is told by `checkProjectFile`.',
+    query: noQuery,
+    answers: { 200: { description: 'The policy.', content: json(policyAnswer) } },
+  },
   getHealth: {
     method: 'get',
     path: '/health',
-    summary: 'Whether anybody is there.',
-    description: 'Answers as soon as requests are taken. It looks at no database and no queue.',
+    summary: 'Whether anybody is there, and whether the queue is.',
+    description:
+      'Answers 200 as soon as requests are taken, also while the queue is away. It looks at no database, and waits at most a second for the queue.',
     answers: { 200: { description: 'Somebody is.', content: json(healthAnswer) } },
   },
   getDescription: {

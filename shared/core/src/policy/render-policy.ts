@@ -1,7 +1,6 @@
 import { stringify } from 'yaml';
-import type { Policy } from './policy.js';
 
-/** A policy as an equivalent `policy.yaml`, with every default written out. */
-export function renderPolicy(policy: Policy): string {
+/** A policy, of this version or of another server's, as an equivalent `policy.yaml`, with every default written out. */
+export function renderPolicy(policy: object): string {
   return stringify(policy, { lineWidth: 0 });
 }

@@ -16,7 +16,7 @@ import { useTitle } from '../../title.js';
 export function System() {
   const who = useWho();
   useTitle('System');
-  const health = useQuery({ queryKey: ['health'], queryFn: () => api.getHealth(), staleTime: 60_000 });
+  const health = useQuery({ queryKey: ['health'], queryFn: () => api.getHealth(), refetchInterval: 15_000 });
   return (
     <>
       <header className="head">
@@ -32,11 +32,20 @@ export function System() {
             Who is signed in, and tokens
           </Link>
         </p>
-        {who.project === null ? <Cell /> : null}
+        {who.project === null ? <Cell /> : health.data?.queue === 'away' ? <QueueAway /> : null}
         <WhoDidWhat />
         {who.scope === 'admin' && who.project === null ? <Refused /> : null}
       </div>
     </>
+  );
+}
+
+/** For tokens of one project, which may not see more of the server. */
+function QueueAway() {
+  return (
+    <p className="state state-failed" role="status">
+      The queue does not answer: turns start late, or not.
+    </p>
   );
 }
 
