@@ -36,17 +36,19 @@ const canStart = process.platform === 'linux' && process.getuid?.() === 0;
     ['told to stop, by a turn that does not listen', 'SIGTERM', deaf],
     ['killed', 'SIGKILL', polite],
   ] as const)('that is %s and starts again costs a turn an attempt, and no more', async (_how, signal, program) => {
-    await until(() => world.worker.ready, 'the worker to be ready');
+    const said = { show: () => world.lines.slice(-30) };
+    await until(() => world.worker.ready, 'the worker to be ready', said);
     const turn = await world.give({ image, program });
     await until(
       async () =>
         (await engine.docker.listContainers({ filters: { label: [`suzumio.turn=${turn.answer.input.turn.id}`] } }))
           .length > 0,
       'a running container',
+      said,
     );
     await engine.end(signal);
     await engine.start();
-    const { failed } = await world.toolhost.ended(turn.answer.input.turn.id);
-    expect(failed?.failure).toMatchObject({ code: 'container-killed' });
+    await until(() => turn.endedAt !== undefined, 'the end of the turn', said);
+    expect(turn.failed?.failure).toMatchObject({ code: 'container-killed' });
   });
 });
