@@ -1,10 +1,17 @@
-import { type ComponentType, useEffect, useState } from 'react';
+import { type ComponentType, type ReactElement, useEffect, useState } from 'react';
 
 /** A part that could not be loaded is asked for again after so long: the server may be about to come back. */
 const againMs = 3_000;
 
-/** A part that is loaded when it is shown for the first time, and leaves its place empty until then. */
-export function late<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
+/**
+ * A part that is loaded when it is shown for the first time. A server that is away meanwhile only delays it.
+ *
+ * @param coming what stands in its place until then
+ */
+export function late<Props extends object>(
+  load: () => Promise<{ default: ComponentType<Props> }>,
+  coming: ReactElement | null = null,
+) {
   let loaded: ComponentType<Props> | undefined;
   return function Late(props: Props) {
     const [Part, setPart] = useState(() => loaded);
@@ -29,7 +36,7 @@ export function late<Props extends object>(load: () => Promise<{ default: Compon
         clearTimeout(timer);
       };
     }, [Part]);
-    return Part === undefined ? null : <Part {...props} />;
+    return Part === undefined ? coming : <Part {...props} />;
   };
 }
 

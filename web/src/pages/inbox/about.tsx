@@ -1,6 +1,7 @@
 import type { Decision, InboxItem } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, type RefObject, Suspense } from 'react';
+import type { RefObject } from 'react';
+import { late } from '../../acts/run/late.js';
 import { Link } from 'wouter';
 import { Key } from '../../acts/keys.js';
 import { api, keys } from '../../api.js';
@@ -16,8 +17,8 @@ import { useReport } from '../project/use-report.js';
 import { itemPath } from '../../parts/places.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
 
-const Decide = lazy(() => import('../decide/decide.js'));
-const Settle = lazy(() => import('../../acts/settle.js'));
+const Decide = late(() => import('../decide/decide.js'));
+const Settle = late(() => import('../../acts/settle.js'));
 
 /** That an item waits no more: what was decided, where that is known, and the item that comes next. */
 export interface Settled {
@@ -60,9 +61,7 @@ export function About({
       </h2>
       <Content item={item} />
       <footer className="about-foot">
-        <Suspense>
-          <Acts item={item} isSettled={settled !== undefined} />
-        </Suspense>
+        <Acts item={item} isSettled={settled !== undefined} />
       </footer>
     </article>
   );

@@ -1,5 +1,6 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
-import { lazy, Suspense, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
+import { Composer } from './mail/late-composer.js';
 import { useSearchParams } from 'wouter';
 import { useKeys } from '../../acts/keys.js';
 import { useMay } from '../../acts/use-act.js';
@@ -8,8 +9,6 @@ import { GoingLetter } from './mail/going-letter.js';
 import { Letter } from './mail/letter.js';
 import { notShown, useGoing } from './mail/outbox.js';
 import { useMail } from '../../use-project.js';
-
-const Composer = lazy(() => import('./mail/composer.js'));
 
 const views = [
   ['all', 'All'],
@@ -94,17 +93,15 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
           ))}
       </ol>
       {mayWrite ? (
-        <Suspense fallback={<div className="composer composer-coming" />}>
-          <Composer
-            detail={detail}
-            answers={answers}
-            isAsked={answers !== undefined}
-            shown={mail.data ?? []}
-            field={field}
-            sent={() => setAnswers(undefined)}
-            leave={answers && (() => answer(undefined))}
-          />
-        </Suspense>
+        <Composer
+          detail={detail}
+          answers={answers}
+          isAsked={answers !== undefined}
+          shown={mail.data ?? []}
+          field={field}
+          sent={() => setAnswers(undefined)}
+          leave={answers && (() => answer(undefined))}
+        />
       ) : null}
     </section>
   );

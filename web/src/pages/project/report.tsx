@@ -1,11 +1,12 @@
 import type { ProjectDetail } from '@suzumio/sdk/client';
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
+import { late } from '../../acts/run/late.js';
 import { useSearchParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { Markdown } from '../../parts/markdown.js';
 import { useReport } from './use-report.js';
 
-const Decide = lazy(() => import('../decide/decide.js'));
+const Decide = late(() => import('../decide/decide.js'));
 
 /** The report, one version or two side by side, and what can be decided on it. */
 export function Report({ detail: { project } }: { detail: ProjectDetail }) {
@@ -70,11 +71,9 @@ function Versions({ project, newest }: { project: string; newest: number }) {
         <Version project={project} version={shown} named={beside !== undefined} />
       </div>
       {isRead ? (
-        <Suspense>
-          <div className="report-foot">
-            <Decide project={project} version={shown} key={shown} />
-          </div>
-        </Suspense>
+        <div className="report-foot">
+          <Decide project={project} version={shown} key={shown} />
+        </div>
       ) : null}
     </div>
   );

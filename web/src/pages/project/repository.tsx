@@ -1,6 +1,6 @@
 import type { ProjectDetail, SharedPush, SharedRef } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense } from 'react';
+import { late } from '../../acts/run/late.js';
 import { Link, useSearchParams } from 'wouter';
 import { api, keys, publicPath } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
@@ -13,7 +13,7 @@ import { RepositoryChoice } from './repository-choice.js';
 import { mainBranch, shortId, shortName } from './repository-names.js';
 import { useTitle } from '../../title.js';
 
-const RepositoryDiff = lazy(() => import('./repository-diff.js'));
+const RepositoryDiff = late(() => import('./repository-diff.js'));
 
 const mostPushes = 100;
 const mostRefs = 500;
@@ -37,11 +37,7 @@ export function Repository({ detail }: { detail: ProjectDetail }) {
     return refs.error ? <Failure error={refs.error} again={() => void refs.refetch()} /> : null;
   }
   const [from, common] = [search.get('from') ?? undefined, search.get('common') === '1'];
-  return (
-    <Suspense>
-      <RepositoryDiff project={id} refs={refs.data} asked={{ from, to, common }} />
-    </Suspense>
-  );
+  return <RepositoryDiff project={id} refs={refs.data} asked={{ from, to, common }} />;
 }
 
 function Overview({ detail, refs }: { detail: ProjectDetail; refs: ReturnType<typeof useSharedRefs> }) {

@@ -1,6 +1,7 @@
 import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, type RefObject, Suspense, useRef } from 'react';
+import { type RefObject, useRef } from 'react';
+import { Composer } from './late-composer.js';
 import { Link, useLocation } from 'wouter';
 import { Key, useKeys, useListKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';
@@ -19,8 +20,6 @@ import { addressed, called, mailPath } from '../../../parts/places.js';
 import { Filters, useFilters, type Wanted } from './filters.js';
 import { Priority } from './letter.js';
 import { ThreadPane } from './thread.js';
-
-const Composer = lazy(() => import('./composer.js'));
 
 /** Where a letter is written that begins a thread. */
 const fresh = 'new';
@@ -83,18 +82,16 @@ export function Mailbox({ detail, message }: { detail: ProjectDetail; message?: 
                 <div className="conversation conversation-new">
                   <h2 className="about-title">A new letter</h2>
                   <div className="conversation-foot">
-                    <Suspense fallback={<div className="composer composer-coming" />}>
-                      <Composer
-                        detail={detail}
-                        shown={[]}
-                        field={field}
-                        opens
-                        sent={(seq) => {
-                          pane.current?.focus();
-                          navigate(`${mailPath(project.id, seq)}${query}`);
-                        }}
-                      />
-                    </Suspense>
+                    <Composer
+                      detail={detail}
+                      shown={[]}
+                      field={field}
+                      opens
+                      sent={(seq) => {
+                        pane.current?.focus();
+                        navigate(`${mailPath(project.id, seq)}${query}`);
+                      }}
+                    />
                   </div>
                 </div>
               ) : opened.error instanceof SuzumioError && opened.error.code === 'message-unknown' ? (

@@ -1,6 +1,7 @@
 import type { Agent, Message, MessageDetail, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
+import { Composer } from './late-composer.js';
 import { useKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
@@ -11,8 +12,6 @@ import { answerTo } from './answer-to.js';
 import { GoingLetter } from './going-letter.js';
 import { Letter } from './letter.js';
 import { notShown, useGoing } from './outbox.js';
-
-const Composer = lazy(() => import('./composer.js'));
 
 const partOf = 50;
 
@@ -80,16 +79,14 @@ export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: 
       ) : null}
       <footer className="conversation-foot">
         {mayReply && answers !== undefined ? (
-          <Suspense fallback={<div className="composer composer-coming" />}>
-            <Composer
-              detail={detail}
-              answers={answers}
-              isAsked={asked !== undefined}
-              shown={newest.data?.items ?? []}
-              field={field}
-              sent={() => setAsked(undefined)}
-            />
-          </Suspense>
+          <Composer
+            detail={detail}
+            answers={answers}
+            isAsked={asked !== undefined}
+            shown={newest.data?.items ?? []}
+            field={field}
+            sent={() => setAsked(undefined)}
+          />
         ) : null}
         <p className="conversation-command">
           <span className="quiet">{answered ? 'To answer by a command:' : 'To write by a command:'}</span>
