@@ -10,7 +10,7 @@ import { capture, run, which } from './steps.mjs';
 /** As Debian cuts it: of `python3` itself only the names of commands are its own. Those of pip are what it needs. */
 const pythonPackages = [
   ...['python3', 'python3-minimal', 'python3.*', 'libpython3.*-minimal', 'libpython3.*-stdlib'],
-  ...'distutils lib2to3 pip pkg-resources setuptools wheel'.split(' ').map((name) => `python3-${name}`),
+  ...'pip pkg-resources setuptools wheel'.split(' ').map((name) => `python3-${name}`),
 ];
 
 /** What numpy, pandas and matplotlib need to calculate and to draw into files: no screen, and no parsers of web pages. */
@@ -217,7 +217,7 @@ async function filesOfPackages(patterns, leftOut = documentation) {
 async function installed(patterns) {
   const format = '${db:Status-Abbrev} ${Package}\n';
   const { stdout } = await capture('dpkg-query', ['--show', '--showformat', format, ...patterns]);
-  const wanted = /^ii\s+(?!.*(?:-dev|-dbg|-doc|-venv|-examples|-nopie|-full|\d-distutils)$)(\S+)$/;
+  const wanted = /^ii\s+(?!.*(?:-dev|-dbg|-doc|-venv|-examples|-nopie|-full|-distutils)$)(\S+)$/;
   return stdout.split('\n').flatMap((line) => wanted.exec(line)?.[1] ?? []);
 }
 
