@@ -43,6 +43,17 @@ const item = (page: Page, name: string | RegExp) =>
   page.getByRole('region', { name: 'Items' }).getByRole('link', { name });
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.textContent');
 
+/** A report's page while what is to be changed counts down to being sent. */
+async function sendingBack(name: string) {
+  const page = await open(`/p/${name}/report`);
+  await button(page, /^Request changes/).click();
+  const text = page.getByRole('textbox', { name: /What is to be changed/ });
+  await text.fill('A figure is missing.');
+  await page.keyboard.press('Control+Enter');
+  await button(page, /^Take back/).waitFor();
+  return { page, text };
+}
+
 describe('a report', () => {
   test('is approved after a while, until which it can be taken back by a key and a button', async () => {
     const name = await submitted('tides', 2);
@@ -112,12 +123,7 @@ describe('a report', () => {
 
   test('that has a newer version is decided on by nobody, and nothing that was written is lost', async () => {
     const name = await submitted('weir');
-    const page = await open(`/p/${name}/report`);
-    await button(page, /^Request changes/).click();
-    const text = page.getByRole('textbox', { name: /What is to be changed/ });
-    await text.fill('A figure is missing.');
-    await page.keyboard.press('Control+Enter');
-    await button(page, /^Take back/).waitFor();
+    const { page, text } = await sendingBack(name);
     await submitAgain(name, 2);
     await page.getByText('Not done.').waitFor();
     expect(await text.inputValue()).toBe('A figure is missing.');
@@ -155,12 +161,7 @@ describe('a report', () => {
 
   test('that is approved while somebody else sends it back stays approved, and they are told', async () => {
     const name = await submitted('strait');
-    const page = await open(`/p/${name}/report`);
-    await button(page, /^Request changes/).click();
-    const text = page.getByRole('textbox', { name: /What is to be changed/ });
-    await text.fill('A figure is missing.');
-    await page.keyboard.press('Control+Enter');
-    await button(page, /^Take back/).waitFor();
+    const { page, text } = await sendingBack(name);
     await api.post(`/api/projects/${name}/approve`, { version: 1 });
     await page.getByText('strait was approved meanwhile, so this was not sent.').waitFor();
     expect(await text.inputValue()).toBe('A figure is missing.');

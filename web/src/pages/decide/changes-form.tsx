@@ -1,7 +1,8 @@
 import type { Agent, Project } from '@suzumio/sdk/client';
-import { type RefObject, useId, useRef, useState } from 'react';
+import { type RefObject, useId, useState } from 'react';
 import { wordsOf } from '../../api.js';
 import { attach, filesOf } from '../project/mail/attach.js';
+import { AttachButton } from '../project/mail/attach-button.js';
 import { AttachedFiles } from '../project/mail/attached-files.js';
 import { type Attached, chosen as files, publish } from '../project/mail/deliver.js';
 import { Icon } from '../../parts/icon.js';
@@ -45,7 +46,6 @@ export function ChangesForm({ project, agents, version, field, send, close }: Fo
   const named = agents.find(({ id }) => id === chosen);
   const says = `changes-${useId()}`;
   useKeys({ send: send && heardByItself });
-  const picker = useRef<HTMLInputElement>(null);
   const [problems, setProblems] = useState<readonly string[]>([]);
   /** How many bytes of each file have gone, while they go. */
   const [uploaded, setUploaded] = useState<Readonly<Record<string, number>>>();
@@ -134,22 +134,13 @@ export function ChangesForm({ project, agents, version, field, send, close }: Fo
         </label>
         {send === undefined ? null : (
           <>
-            <button type="button" className="button" disabled={isGoing} onClick={() => picker.current?.click()}>
+            <AttachButton
+              className="button"
+              disabled={isGoing}
+              onFiles={(given) => void add(given).then(() => field.current?.focus(), tell)}
+            >
               <Icon name="clip" /> Attach files
-            </button>
-            <input
-              ref={picker}
-              type="file"
-              multiple
-              hidden
-              tabIndex={-1}
-              onChange={({ currentTarget }) => {
-                const given = [...(currentTarget.files ?? [])];
-                // The same file can be chosen again.
-                currentTarget.value = '';
-                add(given).then(() => field.current?.focus(), tell);
-              }}
-            />
+            </AttachButton>
             <button type="submit" className="button button-filled" aria-disabled={isGoing} aria-describedby={says}>
               {isGoing ? 'Uploading …' : 'Send back'}
             </button>

@@ -9,6 +9,7 @@ import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/visible.js';
 import { called } from '../../../parts/places.js';
 import { attach, filesOf } from './attach.js';
+import { AttachButton } from './attach-button.js';
 import { AttachedFiles } from './attached-files.js';
 import { type Attached, chosen, deliver, type Letter, noLetter, stop } from './deliver.js';
 import { type Going, useGoing } from './outbox.js';
@@ -60,7 +61,6 @@ export default function Composer({
   const [isOver, setOver] = useState(false);
   const ids = useId();
   const form = useRef<HTMLFormElement>(null);
-  const picker = useRef<HTMLInputElement>(null);
   const isHere = useIsHere();
   const config = useQuery({
     queryKey: [...keys.project(project.id), 'config'],
@@ -273,28 +273,14 @@ export default function Composer({
             </option>
           ))}
         </select>
-        <button
-          type="button"
+        <AttachButton
           className="button composer-clip"
           aria-label="Attach files"
           disabled={!isFree}
-          onClick={() => picker.current?.click()}
+          onFiles={(files) => void add(files).then(() => field.current?.focus(), tell)}
         >
           <Icon name="clip" />
-        </button>
-        <input
-          ref={picker}
-          type="file"
-          multiple
-          hidden
-          tabIndex={-1}
-          onChange={(event) => {
-            const files = [...(event.currentTarget.files ?? [])];
-            // The same file can be chosen again.
-            event.currentTarget.value = '';
-            add(files).then(() => field.current?.focus(), tell);
-          }}
-        />
+        </AttachButton>
         <button
           type="submit"
           className="button composer-send"
