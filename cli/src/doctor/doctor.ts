@@ -89,6 +89,6 @@ function told(
 function rendered({ what, state, detail, remedy }: Finding, { context }: Session): string[] {
   const colors = paint(context.out);
   const mark = { ok: colors.green('ok     '), broken: colors.red('broken '), skipped: colors.dim('-      ') }[state];
-  const line = `${mark}  ${what.padEnd(6)}  ${detail}`;
+  const line = `${mark}  ${what.padEnd(7)} ${detail}`;
   return remedy === undefined ? [line] : [line, `         ${' '.repeat(8)}next: ${remedy}`];
 }
