@@ -1,6 +1,6 @@
-import Docker from 'dockerode';
 import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
+import { engineClient } from './engine-client.js';
 import { engineFailure } from './engine-errors.js';
 import { toolpacksIn } from './labels.js';
 import { probeEngine } from './probe.js';
@@ -31,11 +31,11 @@ const answerWithinMs = 5_000;
 
 /** Checks whether turns could run in containers here. Never rejects. */
 export async function checkDocker({ image, directory, dockerSocket }: DockerCheck): Promise<DockerReport> {
-  const where = dockerSocket === undefined ? {} : { socketPath: dockerSocket };
   const report: DockerReport = {};
   try {
-    report.version = (await new Docker({ ...where, timeout: answerWithinMs }).version()).Version;
-    const docker = new Docker(where);
+    const socketPath = dockerSocket;
+    report.version = (await engineClient({ socketPath, timeoutMs: answerWithinMs }).version()).Version;
+    const docker = engineClient({ socketPath });
     const images = await docker.listImages({ filters: { reference: [image] } });
     const [found] = images;
     report.image = found !== undefined;

@@ -1,4 +1,5 @@
-import Docker, { type Container, type ContainerInfo, type ImageInspectInfo } from 'dockerode';
+import type Docker from 'dockerode';
+import type { Container, ContainerInfo, ImageInspectInfo } from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { defaultTurnDir } from '@suzumio/protocol/door';
@@ -13,6 +14,7 @@ import { type Connection, connectionOf, shimPath } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
 import { type BindMount, containerOptions } from './container-options.js';
 import { DockerSandbox } from './docker-sandbox.js';
+import { engineClient } from './engine-client.js';
 import { engineFailure, statusOf } from './engine-errors.js';
 import { environmentVariables, homePath } from './environment-variables.js';
 import { agentFilter, isLater, runnerEntrypoint, toolpacksIn, turnLabels, workerLabel } from './labels.js';
@@ -65,9 +67,8 @@ export class DockerEngine implements TurnEngine {
 
   constructor(private readonly options: DockerEngineOptions) {
     const { worker, socketPath, door, logger, onSuspect } = options;
-    const where = socketPath === undefined ? {} : { socketPath };
-    this.#docker = new Docker({ ...where, timeout: callTimeoutMs });
-    this.#streams = new Docker(where);
+    this.#docker = engineClient({ socketPath, timeoutMs: callTimeoutMs });
+    this.#streams = engineClient({ socketPath });
     this.#ends = new ContainerEnds({ docker: this.#streams, label: workerLabel(worker), logger, onLost: onSuspect });
     this.#containers = new TurnContainers({ docker: this.#docker, worker, startWithinMs: callTimeoutMs, logger });
     this.#door = door === 'auto' ? undefined : door;
