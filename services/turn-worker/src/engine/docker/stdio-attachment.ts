@@ -25,6 +25,8 @@ const lastWordsMs = 1_000;
 export class StdioAttachment {
   #stream: Duplex | undefined;
   #closed = false;
+  /** Aborted when nothing more is to be read. */
+  readonly #over = new AbortController();
   #kept: Promise<void> | undefined;
 
   constructor(private readonly options: AttachmentOptions) {}
@@ -41,6 +43,7 @@ export class StdioAttachment {
     // The engine ends its side once ours is ended.
     this.#stream?.end();
     await Promise.race([this.#kept, sleep(lastWordsMs)]);
+    this.#over.abort();
     this.#stream?.destroy();
     await this.#kept;
   }
@@ -52,8 +55,10 @@ export class StdioAttachment {
       ...streams,
       stream: true,
       hijack: true,
+      abortSignal: this.#over.signal,
     })) as unknown as Duplex;
     this.#stream = stream;
+    if (this.#over.signal.aborted) stream.destroy();
     return stream;
   }
 
