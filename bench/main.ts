@@ -179,6 +179,8 @@ async function besideOthers(): Promise<Row[]> {
       const options: StackOptions = {
         // One for the turn that goes on all the time, one for those that are watched.
         slots: containers + 2,
+        // Marks of heartbeats come from hooks.
+        modules: true,
         environment: { BENCH_MARKS: marks, BENCH_MODEL_KEY: 'none' },
         policy: {
           providers: [{ baseURL: model.baseURL, apiKeyEnv: 'BENCH_MODEL_KEY' }],

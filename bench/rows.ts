@@ -37,11 +37,16 @@ interface Beside {
   target?: number | undefined;
 }
 
-/** A row of samples, or of one figure that has none. */
+/**
+ * A row of samples, or of one figure that has none.
+ *
+ * @throws Error where nothing was measured, which fails the part
+ */
 export function row(name: string, unit: Unit, measured: Spread | number, beside: Beside = {}): Row {
   const { floor = null, ratio = null, target = null } = beside;
   const samples = typeof measured === 'number' ? spread([measured]) : measured;
   const value = samples.p50;
+  if (!Number.isFinite(value)) throw new Error(`nothing was measured for "${name}"`);
   return { name, value, unit, floor, ratio, target, met: target === null ? null : value <= target, spread: samples };
 }
 

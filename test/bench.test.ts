@@ -94,6 +94,10 @@ describe('a comparison', () => {
     expect(verdict([...before], [...after], unit)).toBe(expected);
   });
 
+  test('has no row of what was not measured', () => {
+    expect(() => row('heartbeats', 'ms', Number.NaN)).toThrow('nothing was measured for "heartbeats"');
+  });
+
   test('names the rows that only one of the runs has', () => {
     const [a, b, c] = ['a', 'b', 'c'].map((name) => row(name, 'ms', of(1)));
     if (!a || !b || !c) throw new Error('there are three rows');
