@@ -141,7 +141,7 @@ describe.each(ways)('artifacts get, %s', (_way, run) => {
     await publish(api, 'team', 'ada', { name: 'level.md', content: Buffer.from('3.2 m\n') });
     expect(await run('artifacts', 'get', 'team', 'none.md')).toMatchObject({
       code: 3,
-      err: expect.stringContaining('Nothing is published as "none.md" in team.'),
+      err: expect.stringContaining('Nothing is published as "none.md" in team: '),
     });
     const nowhere = inHere('no', 'such', 'directory');
     expect(await run('artifacts', 'get', 'team', 'level.md', '--output', nowhere)).toMatchObject({

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { allItems } from '@suzumio/contract/client/all-items';
 import { type Client, createClient } from '@suzumio/contract/client/client';
 import type { ApiAddress } from '@suzumio/contract/client/make-client';
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ArtifactView } from '@suzumio/contract/model/views';
 
@@ -38,7 +39,9 @@ export async function artifactCalled(api: Client, project: string, name: string)
   if (artifact) return artifact;
   const [newest] = (await api.listArtifacts({ project, query: { name, limit: 1 } })).items;
   if (newest) return newest;
-  throw new SuzumioError('artifact-unknown', `Nothing is published as "${name}" in ${project}.`, { artifact: name });
+  const published = (await api.listArtifacts({ project, query: { limit: 200 } })).items.map((item) => item.name);
+  const message = `Nothing is published as "${name}" in ${project}${hintFrom(name, published)}`;
+  throw new SuzumioError('artifact-unknown', message, { artifact: name });
 }
 
 /** What a person says of a file that is published. */

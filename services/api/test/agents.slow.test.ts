@@ -34,7 +34,7 @@ describe('a failed agent', () => {
     expect(refusal(await api.post(`${path}/agents/dan/retry`))).toEqual({
       status: 404,
       code: 'agent-unknown',
-      detail: 'There is no agent "dan" here; there are ada, ben, cat.',
+      detail: 'There is no agent "dan" here: known are ada, ben, cat',
     });
   });
 

@@ -88,7 +88,7 @@ describe('a broadcast', () => {
     expect(refusal(await api.post(`${path}/broadcasts`, { team: 'sales', body: 'x' }))).toMatchObject({
       status: 404,
       code: 'team-unknown',
-      detail: 'There is no team "sales" in this project; there are research.',
+      detail: 'There is no team "sales" in this project: known are research',
     });
   });
 });

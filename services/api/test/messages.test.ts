@@ -64,7 +64,7 @@ describe('sending mail', () => {
 
   test.each([
     [{ recipient: 'dan', body: 'x' }, 422, 'recipient-unknown', /no agent "dan".*ada, ben, cat, user/],
-    [{ channel: '#tema', body: 'x' }, 422, 'channel-unknown', /no channel "#tema".*#team, #pair/],
+    [{ channel: '#tema', body: 'x' }, 422, 'channel-unknown', /no channel "#tema".*did you mean #team\?/],
     [{ recipient: 'user', body: 'x' }, 422, 'recipient-self', /cannot send mail to itself/],
     [{ recipient: 'ada', channel: '#team', body: 'x' }, 400, 'invalid-request', /a recipient or a channel, not both/],
     [{ body: 'x' }, 400, 'invalid-request', /needs a recipient or a channel/],

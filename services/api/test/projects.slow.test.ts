@@ -94,7 +94,7 @@ agents:
     expect(refusal(await post({ recipient: 'dan', body: 'Hello.' }))).toEqual({
       status: 422,
       code: 'recipient-unknown',
-      detail: 'There is no agent "dan" in this project; mail can go to ada, ben, cat, user.',
+      detail: 'There is no agent "dan" in this project: known are ada, ben, cat, user',
     });
     expect(refusal(await post({ recipient: 'ada', body: 'Hello.', sender: 'ben' }))).toMatchObject({
       status: 422,

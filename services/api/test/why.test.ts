@@ -104,6 +104,6 @@ test('whoever may read the project may ask, and nobody else', async () => {
   expect(refusal(await api.get('/api/projects/team/agents/dan/why'))).toEqual({
     status: 404,
     code: 'agent-unknown',
-    detail: 'There is no agent "dan" here; there are ada, ben, cat.',
+    detail: 'There is no agent "dan" here: known are ada, ben, cat',
   });
 });

@@ -1,3 +1,4 @@
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Pause } from '@suzumio/contract/model/pause';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
@@ -126,9 +127,7 @@ export function agentRow(reader: SqlReader, agent: string): AgentRow {
 /** @throws SuzumioError `agent-unknown`, which names those that there are */
 export function unknownAgent(reader: SqlReader, agent: string): never {
   const known = reader.all<{ id: string }>('SELECT id FROM agents ORDER BY position').map(({ id }) => id);
-  throw new SuzumioError('agent-unknown', `There is no agent "${agent}" here; there are ${known.join(', ')}.`, {
-    agent,
-  });
+  throw new SuzumioError('agent-unknown', `There is no agent "${agent}" here${hintFrom(agent, known)}`, { agent });
 }
 
 /** @throws SuzumioError `turn-unknown` */

@@ -66,7 +66,7 @@ function checkTool(
   }
   problems.add('tool-unknown', node.place, () => {
     const patterns = [...new Set(known.map((tool) => tool.replace(/[^.]*$/, '*')))];
-    const meant = suggest(name, [...known, ...patterns]);
+    const meant = suggest(name, [...known, ...patterns, ...unlisted.keys()]);
     const hint = meant === undefined ? `known are ${known.join(', ')}` : `did you mean ${meant}?`;
     return `unknown tool "${name}" for ${whose}: ${hint}`;
   });

@@ -1,3 +1,4 @@
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -73,24 +74,20 @@ function resolveAgent(reader: SqlReader, name: string): string {
       { recipient: name },
     );
   }
-  throw new SuzumioError(
-    'recipient-unknown',
-    `There is no agent "${name}" in this project; mail can go to ${[...agents.map(({ id }) => id), USER_ID].join(', ')}.`,
-    { recipient: name },
-  );
+  const known = [...agents.map(({ id }) => id), USER_ID];
+  throw new SuzumioError('recipient-unknown', `There is no agent "${name}" in this project${hintFrom(name, known)}`, {
+    recipient: name,
+  });
 }
 
 function channelAddress(reader: SqlReader, sender: string, asked: string): Address {
   const channels = reader.all<{ name: string }>('SELECT name FROM channels ORDER BY position').map(({ name }) => name);
   const channel = channels.find((name) => name === asked) ?? `#${asked}`;
   if (!channels.includes(channel)) {
-    throw new SuzumioError(
-      'channel-unknown',
-      channels.length === 0
-        ? `There is no channel "${asked}"; this project has none.`
-        : `There is no channel "${asked}" in this project; there are ${channels.join(', ')}.`,
-      { channel: asked },
-    );
+    const hint = hintFrom(`#${asked.replace(/^#/, '')}`, channels);
+    throw new SuzumioError('channel-unknown', `There is no channel "${asked}" in this project${hint}`, {
+      channel: asked,
+    });
   }
   const members = reader
     .all<{ agent_id: string }>(

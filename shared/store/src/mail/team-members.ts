@@ -1,3 +1,4 @@
+import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { ALL_AGENTS } from '@suzumio/contract/model/team-name';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -13,13 +14,9 @@ export function findTeam(reader: SqlReader, name: string | undefined): string | 
   if (wanted === ALL_AGENTS) return undefined;
   const teams = [...new Set(roster(reader).flatMap(({ team }) => team ?? []))];
   if (teams.includes(wanted)) return wanted;
-  throw new SuzumioError(
-    'team-unknown',
-    teams.length === 0
-      ? `There is no team "${name}"; no agent of this project is in any.`
-      : `There is no team "${name}" in this project; there are ${teams.join(', ')}.`,
-    { team: name },
-  );
+  throw new SuzumioError('team-unknown', `There is no team "${name}" in this project${hintFrom(wanted, teams)}`, {
+    team: name,
+  });
 }
 
 /** The agents of a team, or all, in the order of the project file. */

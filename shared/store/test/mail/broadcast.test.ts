@@ -57,8 +57,10 @@ describe('a broadcast', () => {
     const of = await team(deskYaml);
     const refused = announce(of, 'boss', 'west');
     await expect(refused).rejects.toMatchObject(refusedAs('team-unknown'));
-    await expect(refused).rejects.toThrow('There is no team "west" in this project; there are north, south.');
-    await expect(announce(await team(), 'ada', 'west')).rejects.toThrow('no agent of this project is in any');
+    await expect(refused).rejects.toThrow('There is no team "west" in this project: known are north, south');
+    await expect(announce(await team(), 'ada', 'west')).rejects.toThrow(
+      'no team "west" in this project: there are none',
+    );
   });
 
   test('that nobody but its sender would get is refused', async () => {
