@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
+import { docker } from '../../test/support/images.js';
 import type { Stack } from '../../test/support/stack.js';
 import { BenchProject } from '../bench-project.js';
 
@@ -26,7 +27,12 @@ export interface CrowdPlan {
 }
 
 const ringSize = 12;
-const visitor = readFileSync(new URL('visitor.mjs', import.meta.url), 'utf8');
+const image = 'suzumio-bench-visitor:dev';
+
+/** Builds the image whose runner is `visitor.mjs`: it names no sandbox steps, so that it may ask and call as it likes. */
+export async function buildVisitor(): Promise<void> {
+  await docker('build', '--tag', image, fileURLToPath(new URL('.', import.meta.url)));
+}
 
 /** A project whose agents keep to one way until they are stopped; it works when this resolves. */
 export async function startCrowd(stack: Stack, name: string, plan: CrowdPlan): Promise<BenchProject> {
@@ -56,25 +62,22 @@ function ringOf(priority: string) {
   };
 }
 
-/** Agents whose container runs {@link visitor}. */
+/** Agents whose runner is the visitor; its prompt says what to do, and for how long. */
 function visitorsOf({ way, containers, seconds, model }: CrowdPlan) {
-  const steps = [
-    // A posted file is taken literally.
-    { write: { path: 'visitor.mjs', text: visitor.replaceAll('${', () => '$${') } },
-    { run: { command: `node visitor.mjs '${way}' ${seconds}`, timeoutMs: (seconds + 60) * 1000 } },
-    { text: '{{steps.1.output}}' },
-  ];
   const models = {
     providers: { local: { type: 'openai-compatible', baseURL: model, apiKeyEnv: 'BENCH_MODEL_KEY' } },
     presets: { main: { provider: 'local', model: 'scripted' } },
   };
   const tools = way === 'publishing' ? ['artifacts.publish'] : [];
   return {
-    agents: [`member: { role: member, prompt: Work., tools: ${JSON.stringify(tools)}, count: ${containers} }`],
+    agents: [
+      `member: { role: member, prompt: ${JSON.stringify(`${seconds} ${way}`)}, tools: ${JSON.stringify(tools)}, count: ${containers} }`,
+    ],
     fields: {
       backend: {
         docker: { keep: 'never' },
-        runner: { mode: 'mock', script: [{ agent: 'member', steps }], model: 'main', models },
+        image,
+        runner: { mode: 'mock', model: 'main', models },
       },
       turn: { maxSteps: 100_000, maxToolCalls: 100_000 },
     },

@@ -4,7 +4,7 @@ import { BenchProject } from '../bench-project.js';
 import { clockMs, heartbeatsBetween } from '../marks.js';
 import { memoryByService } from '../services.js';
 import { quantile } from '../statistics.js';
-import { pairs, startCrowd, type Way } from './crowd.js';
+import { buildVisitor, pairs, startCrowd, type Way } from './crowd.js';
 
 export interface NeighboursPlan {
   rounds: number;
@@ -80,6 +80,7 @@ export async function measureNeighbours(
   { marks, model }: { marks: string; model: string },
   plan: NeighboursPlan,
 ): Promise<NeighboursFigures[]> {
+  await buildVisitor();
   const ways = [...new Set(pairs.flatMap(({ attack, work }): Way[] => [work, attack]))];
   // One of its agents is in the middle of a turn all the time.
   const stay = [{ agent: 'steady', steps: [{ wait: '2h' }] }];

@@ -1,12 +1,14 @@
-// Runs in a turn's container: uses the door in one of a few ways, some of them hostile, until its time is over.
+// The runner of a turn: uses the door in one of a few ways, some of them hostile, until its time is over.
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [, , way, seconds] = process.argv;
 const directory = process.env.SUZUMIO_TURN_DIR ?? '/turn';
 const { project, agent, turn, controllerUrl, token } = JSON.parse(readFileSync(`${directory}/input.json`, 'utf8'));
+// "21.5 questions"
+const [seconds, ...words] = agent.prompt.split(' ');
+const way = words.join(' ');
 const untilMs = Date.now() + Number(seconds) * 1000;
 const megabyte = 1024 * 1024;
 const answers = {};
@@ -58,19 +60,24 @@ const ways = {
   // A conversation that grows, a question at a time.
   questions: { lanes: 1, turn: (_lane, count) => ask(count, oneText(8 * megabyte + count)) },
   // The place of a question that has been answered, with bodies that are dear to read.
-  'wrong questions': { lanes: 16, turn: () => ask(0, tiny(15 * megabyte)) },
-  'many parts': { lanes: 16, turn: () => ask(0, crumbs(15 * megabyte)) },
+  'wrong questions': { lanes: 16, body: () => tiny(15 * megabyte), turn: (_lane, _count, body) => ask(0, body) },
+  'many parts': { lanes: 16, body: () => crumbs(15 * megabyte), turn: (_lane, _count, body) => ask(0, body) },
   publishing: { lanes: 1, turn: (_lane, count) => publish(2 * megabyte, count) },
   // Neither tool is on the list of who calls it.
   reports: { lanes: 8, turn: () => call('completion.submit', { report: 'x'.repeat(megabyte) }) },
   refusals: { lanes: 8, turn: () => call('messages.send', { recipient: 'user', body: 'x'.repeat(1.9 * megabyte) }) },
 };
 
-const { lanes, turn: once } = ways[way];
+const { lanes, turn: once, body = () => '' } = ways[way];
+// Made once: it is not to be this container's processor that bounds an attack.
+const sent = body();
 if (way === 'wrong questions' || way === 'many parts') await ask(0, oneText(10));
-await Promise.all(
-  Array.from({ length: lanes }, async (_, lane) => {
-    for (let count = 0; Date.now() < untilMs; count += 1) await once(lane, count);
-  }),
-);
-console.log(JSON.stringify(answers));
+const work = Array.from({ length: lanes }, async (_, lane) => {
+  for (let count = 0; Date.now() < untilMs; count += 1) await once(lane, count, sent);
+});
+// What is not answered by then is not waited for.
+await Promise.race([Promise.all(work), sleep(untilMs + 1_000 - Date.now())]);
+const output = `${directory}/output.json`;
+writeFileSync(`${output}.tmp`, JSON.stringify({ text: JSON.stringify(answers) }));
+renameSync(`${output}.tmp`, output);
+process.exit(0);
