@@ -16,7 +16,10 @@ export function asked<Id extends keyof Client>(operation: Id, params: Input<Id>)
   return { operation, params };
 }
 
-type Asking = (params: object, options: { idempotencyKey: string }) => Promise<unknown>;
+type Asking = (params: object, options: { idempotencyKey?: string }) => Promise<unknown>;
+
+/** Asked again they change nothing, so that they take no key. */
+const withoutKey: ReadonlySet<keyof Client> = new Set<keyof Client>(['standUpTeam']);
 
 /** How long it is said what was done. */
 const saidMs = 10_000;
@@ -43,7 +46,8 @@ export interface Run {
 /** @param of a project, of which all that is shown is read again; or the keys of that; without them, those of the system */
 export function useRun(of?: string | readonly QueryKey[]): Run {
   const act = useAct(
-    ({ operation, params }: Asked, options) => (api[operation] as unknown as Asking)(params, options),
+    ({ operation, params }: Asked, options) =>
+      (api[operation] as unknown as Asking)(params, withoutKey.has(operation) ? {} : options),
     changesOf(of),
   );
   const [last, setLast] = useState<() => void>();

@@ -11,6 +11,7 @@ import { Failure } from '../../parts/failure.js';
 import { bytes, some } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
+import { ProfileMail } from './profile-mail.js';
 import { identityKeys, mostShown, useProfile, useProfiles } from './use-people.js';
 
 /** The profiles that agents of any project may start from; those that are retired are a list of their own. */
@@ -110,6 +111,15 @@ export function Profile({ nickname }: { nickname: string }) {
           </h2>
           {isRetired ? null : (
             <span className="people-acts">
+              {team !== null && may('sendToProfile') ? (
+                <button
+                  type="button"
+                  className="button"
+                  onClick={() => openDialog(<ProfileMail nickname={nickname} team={team} />)}
+                >
+                  Write…
+                </button>
+              ) : null}
               {may('updateProfile') ? (
                 <Link href={`${profilePath(nickname)}/edit`} className="button">
                   Edit

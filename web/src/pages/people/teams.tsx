@@ -13,6 +13,7 @@ import { some } from '../../parts/numbers.js';
 import { visible } from '../../parts/visible.js';
 import { Field } from './field.js';
 import { profilePath } from './profiles.js';
+import { StandingProject } from './stand-up.js';
 import { identityKeys, mostShown, useTeam, useTeams } from './use-people.js';
 
 /** The teams of profiles. */
@@ -112,18 +113,7 @@ export function Team({ name }: { name: string }) {
       </div>{' '}
       <section aria-label="Standing project">
         <h2>Standing project</h2>
-        {project === null ? (
-          <p className="people-line">
-            None yet. It is made from a project file: <Copyable text={`suzumio teams up ${name} --from FILE`} />
-          </p>
-        ) : (
-          <p className="people-line">
-            <Link href={`/p/${project}`} className="evidence">
-              <bdi>{project}</bdi>
-            </Link>{' '}
-            <span className="quiet">gets the mail to members. It keeps those that it was made with, as they were.</span>
-          </p>
-        )}
+        <StandingProject team={team.data} />
       </section>
       <section aria-label="Members">
         <div className="people-head">
