@@ -207,11 +207,11 @@ describe('the inbox', () => {
     await page.getByText('lock gets turns again.').waitFor();
     await button(page, /^Resume/).click();
     await page.getByText('The project was resumed, by').waitFor();
-    await item(page, /ben failed/).click();
+    await item(page, /Benny failed/).click();
     await button(page, /^Retry/).waitFor();
     await page.keyboard.press('r');
-    await page.getByText('Turn 1 of ben was retried, by').waitFor();
-    expect(await item(page, /ben failed/).count()).toBe(0);
+    await page.getByText('Turn 1 of Benny was retried, by').waitFor();
+    expect(await item(page, /Benny failed/).count()).toBe(0);
 
     await submit(api, 'lock', 'ada', '# Lock\n');
     await item(page, /lock.*Read it/).click();

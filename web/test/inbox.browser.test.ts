@@ -37,7 +37,7 @@ async function open(path: string, options: Parameters<typeof browser.open>[0] = 
 describe('the inbox', () => {
   test('begins the row of a failure with what happened to whom, and counts what waits in each project', async () => {
     const page = await open('/');
-    await page.getByText('ben failed in turn 1: non-zero-exit').waitFor();
+    await page.getByText('Benny failed in turn 1: non-zero-exit').waitFor();
     await page.getByRole('link', { name: 'Inbox 2' }).waitFor();
     await page.getByRole('link', { name: /bulletin 1/ }).waitFor();
   });
@@ -67,11 +67,11 @@ describe('a failure', () => {
     const page = await open('/');
     await page
       .getByRole('region', { name: 'Items' })
-      .getByRole('link', { name: /ben failed.*locked/ })
+      .getByRole('link', { name: /Benny failed.*locked/ })
       .click();
     await page.getByText('Retry it once the server was started with a key that the provider accepts').waitFor();
     await page.getByRole('button', { name: /^Retry/ }).click();
-    await page.getByText('Turn 1 of ben was retried').first().waitFor();
+    await page.getByText('Turn 1 of Benny was retried').first().waitFor();
   });
 
   test('that a retry would repeat is begun again, on the pages of the turn and of the agent as in the inbox', async () => {

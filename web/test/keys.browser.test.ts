@@ -86,7 +86,7 @@ describe('keys', () => {
     await press(page, 'o');
     await page.getByRole('heading', { name: 'Tides' }).waitFor();
     await page.goto(`${api.url}/`);
-    await page.getByRole('link', { name: /ben failed/ }).click();
+    await page.getByRole('link', { name: /Benny failed/ }).click();
     await press(page, 'w');
     await page.waitForURL(/\/p\/river\/agents\/ben$/);
     await page.goto(`${api.url}/p/river/turns/ben:1`);
@@ -251,11 +251,11 @@ describe('what waits', () => {
     await api.create(`${teamYaml.replace('name: team', 'name: shoal')}\nturn: { maxAttempts: 1 }`);
     await failTurn(api, 'shoal', 'ben');
     await one
-      .getByRole('link', { name: /ben failed/ })
+      .getByRole('link', { name: /Benny failed/ })
       .nth(1)
       .waitFor();
     await eventually('it is told', async () => [...(await told(one)), ...(await told(other))].length === 2);
-    expect((await told(one))[1]).toEqual([expect.stringMatching(/^ben failed in turn 1/), 'shoal']);
+    expect((await told(one))[1]).toEqual([expect.stringMatching(/^Benny failed in turn 1/), 'shoal']);
     await one.evaluate('shown[1][2].onclick()');
     await one.waitForURL(/\/inbox\/shoal/);
     await one.getByRole('button', { name: 'Turn notifications off' }).click();

@@ -33,7 +33,7 @@ describe('the inbox', () => {
     const page = await open('/');
     await page.getByText('2 wait for you').waitFor();
     expect(await page.title()).toBe('(2) Inbox · Suzumio');
-    await page.getByText('ben failed in turn 1').waitFor();
+    await page.getByText('Benny failed in turn 1').waitFor();
     await page.getByText('The report is submitted, version 1').click();
     await page.getByRole('heading', { name: 'Bulletin' }).waitFor();
     await page.getByText('3.2 m', { exact: true }).waitFor();

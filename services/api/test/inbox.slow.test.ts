@@ -28,12 +28,13 @@ const ids = (items: readonly InboxItem[]) => items.map(({ id }) => id);
 describe('the inbox', () => {
   test('has what waits for a person in every project, then what agents told them', async () => {
     await api.create(named('desk', '\nbudget: { turns: 1 }'));
-    await api.create(named('river', '\nturn: { maxAttempts: 1 }'));
+    const dan = '  dan: { role: helper, prompt: Help., displayName: Dan Miller }\n';
+    await api.create(named('river', `${dan}turn: { maxAttempts: 1 }`));
     await told('desk', 'Which gauge first?');
     api.setNow(noon + 60_000);
     await submit(api, 'desk', 'ada', 'The level is 3 m.');
     api.setNow(noon + 120_000);
-    await failTurn(api, 'river', 'ben');
+    await failTurn(api, 'river', 'dan');
     api.setNow(noon + 180_000);
     await api.post('/api/projects/river/agents/cat/pause', { reason: 'too loud' });
     await api.post('/api/projects/river/messages', { recipient: 'ada', body: 'To an agent, not to me.' });
@@ -44,12 +45,13 @@ describe('the inbox', () => {
       expect.objectContaining({
         kind: 'failure',
         project: 'river',
-        agent: 'ben',
+        agent: 'dan',
+        displayName: 'Dan Miller',
         code: 'non-zero-exit',
         turnNumber: 1,
         at: '2026-11-22T12:02:00.000Z',
-        next: 'agents retry river ben',
-        request: { operation: 'retryAgent', params: { project: 'river', agent: 'ben' }, asks: [] },
+        next: 'agents retry river dan',
+        request: { operation: 'retryAgent', params: { project: 'river', agent: 'dan' }, asks: [] },
       }),
       expect.objectContaining({
         kind: 'pause',

@@ -197,6 +197,7 @@ function dayEntry({ day, limitNanoUsd, spentNanoUsd }: DayBudget): InboxEntry {
     id: `:budget:${day}:${max}${used >= max ? ':reached' : ''}`,
     project: null,
     agent: null,
+    displayName: null,
     limit: 'usd',
     max,
     used,

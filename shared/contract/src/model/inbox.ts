@@ -13,6 +13,7 @@ const every = {
   read: z.boolean().describe('Whether the holder of the token has marked it as read.'),
 };
 const ofProject = { ...every, project: z.string(), at: time };
+const displayName = z.string().nullable().describe('What the agent is called; null where it has no name but its id.');
 
 /** Something that waits for a person, or that an agent told one. */
 export const inboxItem = z
@@ -22,6 +23,7 @@ export const inboxItem = z
       kind: z.literal('failure'),
       ...ofProject,
       agent: z.string(),
+      displayName,
       code: failureCode,
       message: z.string(),
       turnNumber: z.int(),
@@ -32,6 +34,7 @@ export const inboxItem = z
       ...ofProject,
       project: z.string().nullable().describe('Null where every project is paused.'),
       agent: z.string().nullable().describe('Null where its whole project is paused.'),
+      displayName,
       pause,
       ...nextStep.shape,
     }),
@@ -40,6 +43,7 @@ export const inboxItem = z
       ...every,
       project: z.string().nullable().describe("Null for the cell's budget of the day."),
       agent: z.string().nullable().describe("Whose budget; null for the project's own."),
+      displayName,
       limit: z.enum(['tokens', 'usd', 'turns']),
       max: z.number(),
       used: z.number().describe('What is used of it, more than four fifths; reservations of running calls included.'),
@@ -52,6 +56,7 @@ export const inboxItem = z
         id: z.string(),
         seq: z.int(),
         sender: z.string(),
+        displayName,
         priority,
         kind: messageKind,
         threadId: z.string(),
@@ -81,24 +86,34 @@ export const decision = z
       ...settled,
       version: reportVersion,
       recipient: z.string().nullable().describe('The agent that was asked.'),
+      displayName,
     }),
-    z.object({ kind: z.literal('retried'), ...settled, agent: z.string(), turnNumber: z.int().nullable() }),
+    z.object({
+      kind: z.literal('retried'),
+      ...settled,
+      agent: z.string(),
+      displayName,
+      turnNumber: z.int().nullable(),
+    }),
     z.object({
       kind: z.literal('reset'),
       ...settled,
       agent: z.string(),
+      displayName,
       redelivered: z.int().describe('How many messages are unread again.'),
     }),
     z.object({
       kind: z.literal('budget-changed'),
       ...settled,
       agent: z.string().nullable().describe("Whose budget; null for the project's own."),
+      displayName,
       limits: budgetChange.describe('The limits that were set.'),
     }),
     z.object({
       kind: z.literal('resumed'),
       ...settled,
       agent: z.string().nullable().describe('Null where the whole project was resumed.'),
+      displayName,
     }),
   ])
   .describe(

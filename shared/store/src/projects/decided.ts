@@ -4,7 +4,7 @@ import type { Decision } from '@suzumio/contract/model/inbox';
 import { projectRow } from '../rows.js';
 import { inTime, iso, readPart } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
-import type { PlaceInCell } from './inbox-items.js';
+import { displayNameOf, type PlaceInCell } from './inbox-items.js';
 
 /** The events by which a person settles what waits. A turn is queued by one only where it is retried. */
 const settling = [
@@ -62,7 +62,7 @@ export function readDecided(
     { limit: looks, order: 'desc', ...(before === undefined || other ? {} : { before: before.seq }) },
     (row) => ({
       place: { atMs: row.created_at_ms, project, seq: row.seq },
-      entry: decisionOf(project, row),
+      entry: decisionOf(reader, project, row),
     }),
   );
   if (previous === undefined) return { decided: items, lookedTo: undefined };
@@ -71,31 +71,34 @@ export function readDecided(
 }
 
 /** Fields that another version did not write are null, or nothing. */
-function decisionOf(project: string, { seq, type, actor, agent_id: agentId, data_json: json, ...row }: Row): Decision {
+function decisionOf(reader: SqlReader, project: string, row: Row): Decision {
+  const { seq, type, actor, agent_id: agentId, data_json: json } = row;
   const settled = { id: `${project}:${String(seq)}`, project, at: iso(row.created_at_ms), by: actor };
   const data = JSON.parse(json) as Record<string, unknown>;
   const agent = agentId ?? '';
+  const displayName = agentId === null ? null : displayNameOf(reader, agentId);
   const whole = (value: unknown) => (Number.isInteger(value) ? (value as number) : null);
   switch (type) {
     case 'project.completed':
       return { kind: 'approved', ...settled, version: whole(data['version']) };
     case 'project.changes-requested': {
       const recipient = typeof data['recipient'] === 'string' ? data['recipient'] : null;
-      return { kind: 'changes-requested', ...settled, version: whole(data['version']), recipient };
+      const named = recipient === null ? null : displayNameOf(reader, recipient);
+      return { kind: 'changes-requested', ...settled, version: whole(data['version']), recipient, displayName: named };
     }
     case 'turn.queued':
-      return { kind: 'retried', ...settled, agent, turnNumber: whole(data['number']) };
+      return { kind: 'retried', ...settled, agent, displayName, turnNumber: whole(data['number']) };
     case 'agent.reset': {
       const redelivered = Array.isArray(data['redelivered']) ? data['redelivered'].length : 0;
-      return { kind: 'reset', ...settled, agent, redelivered };
+      return { kind: 'reset', ...settled, agent, displayName, redelivered };
     }
     case 'budget.changed': {
       const limits = budgetChange.safeParse(data).data ?? {};
-      return { kind: 'budget-changed', ...settled, agent: agentId, limits };
+      return { kind: 'budget-changed', ...settled, agent: agentId, displayName, limits };
     }
     case 'project.resumed':
-      return { kind: 'resumed', ...settled, agent: null };
+      return { kind: 'resumed', ...settled, agent: null, displayName };
     case 'agent.resumed':
-      return { kind: 'resumed', ...settled, agent: agentId };
+      return { kind: 'resumed', ...settled, agent: agentId, displayName };
   }
 }

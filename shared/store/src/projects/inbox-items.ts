@@ -38,6 +38,7 @@ export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntr
         project: id,
         at: iso(agent.state_at_ms),
         agent: agent.id,
+        displayName: agent.display_name,
         code,
         message,
         turnNumber,
@@ -45,7 +46,7 @@ export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntr
       });
     }
     const own = pauseOf(agent);
-    if (own) entries.push(pausedEntry(id, agent.id, own));
+    if (own) entries.push(pausedEntry(id, { id: agent.id, displayName: agent.display_name }, own));
   }
   return [...entries, ...budgetEntries(reader, config, id)];
 }
@@ -62,16 +63,24 @@ function submitted(reader: SqlReader, { id, status_at_ms: atMs }: { id: string; 
   };
 }
 
-/** @param project null where every project is paused */
-export function pausedEntry(project: string | null, agent: string | null, pause: Pause): InboxEntry {
+/**
+ * @param project null where every project is paused
+ * @param agent null where a whole project is
+ */
+export function pausedEntry(
+  project: string | null,
+  agent: { id: string; displayName: string | null } | null,
+  pause: Pause,
+): InboxEntry {
   return {
     kind: 'pause',
-    id: `${project ?? ''}:pause:${agent ?? ''}:${pause.at}`,
+    id: `${project ?? ''}:pause:${agent?.id ?? ''}:${pause.at}`,
     project,
     at: pause.at,
-    agent,
+    agent: agent?.id ?? null,
+    displayName: agent?.displayName ?? null,
     pause,
-    ...resuming(project, agent),
+    ...resuming(project, agent?.id ?? null),
   };
 }
 
@@ -93,6 +102,7 @@ function budgetEntries(reader: SqlReader, config: ProjectConfig, project: string
           id: `${project}:budget:${agent ?? ''}:${limit}:${max}${used >= max ? ':reached' : ''}`,
           project,
           agent,
+          displayName: agent === null ? null : displayNameOf(reader, agent),
           limit,
           max,
           used,
@@ -126,7 +136,7 @@ export function readMailToUser(reader: SqlReader, limit: number, before?: PlaceI
   );
   return rows.map((row) => ({
     place: { atMs: row.created_at_ms, project, seq: row.seq },
-    entry: messageEntry(project, row),
+    entry: messageEntry(reader, project, row),
   }));
 }
 
@@ -151,7 +161,13 @@ export function isMailToUser(reader: SqlReader, item: string): boolean {
   return reader.get(`SELECT 1 FROM messages WHERE id = :id AND recipient = 'user'`, { id }) !== undefined;
 }
 
-function messageEntry(project: string, row: MessageRow): InboxEntry {
+/** What an agent is called; null where it has no name but its id. */
+export function displayNameOf(reader: SqlReader, agent: string): string | null {
+  const sql = 'SELECT display_name FROM agents WHERE id = :agent';
+  return reader.get<Pick<AgentRow, 'display_name'>>(sql, { agent })?.display_name ?? null;
+}
+
+function messageEntry(reader: SqlReader, project: string, row: MessageRow): InboxEntry {
   return {
     kind: 'message',
     id: `${project}:message:${row.id}`,
@@ -161,6 +177,7 @@ function messageEntry(project: string, row: MessageRow): InboxEntry {
       id: row.id,
       seq: row.seq,
       sender: row.sender,
+      displayName: displayNameOf(reader, row.sender),
       priority: row.priority,
       kind: row.kind,
       threadId: row.thread_id,

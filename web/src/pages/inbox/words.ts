@@ -22,19 +22,23 @@ export function wordsFor(item: InboxItem): { title: string; text: string } {
         text: 'Read it, then approve it or ask for changes.',
       };
     case 'failure':
-      return { title: `${item.agent} failed in turn ${item.turnNumber}: ${item.code}`, text: item.message };
+      return {
+        title: `${item.displayName ?? item.agent} failed in turn ${item.turnNumber}: ${item.code}`,
+        text: item.message,
+      };
     case 'pause': {
-      const who = item.agent ?? (item.project === null ? 'Every project' : 'The project');
+      const who = item.displayName ?? item.agent ?? (item.project === null ? 'Every project' : 'The project');
       return { title: `${who} is paused`, text: item.pause.reason ?? `By ${item.pause.by}.` };
     }
     case 'budget': {
       const shown = (value: number) =>
         item.limit === 'usd' ? dollars(value) : `${count(value)} ${limits[item.limit]}`;
-      const whose = item.agent === null ? '' : ` of ${item.agent}`;
+      const name = item.displayName ?? item.agent;
+      const whose = name === null ? '' : ` of ${name}`;
       return { title: `${shown(item.used)} of ${shown(item.max)} is used${whose}`, text: 'At the limit, turns stop.' };
     }
     case 'message':
-      return { title: `${item.message.sender} wrote to you`, text: item.message.excerpt };
+      return { title: `${item.message.displayName ?? item.message.sender} wrote to you`, text: item.message.excerpt };
   }
 }
 
@@ -95,19 +99,19 @@ export function decisionIn(item: Decision): string {
     case 'approved':
       return item.version === null ? 'The report was approved' : `The report was approved, version ${item.version}`;
     case 'changes-requested':
-      return `${item.recipient ?? 'An agent'} was asked for changes${item.version === null ? '' : `, version ${item.version}`}`;
+      return `${item.displayName ?? item.recipient ?? 'An agent'} was asked for changes${item.version === null ? '' : `, version ${item.version}`}`;
     case 'retried':
       return item.turnNumber === null
-        ? `${item.agent} was retried`
-        : `Turn ${item.turnNumber} of ${item.agent} was retried`;
+        ? `${item.displayName ?? item.agent} was retried`
+        : `Turn ${item.turnNumber} of ${item.displayName ?? item.agent} was retried`;
     case 'reset':
       return item.redelivered === 0
-        ? `The turn of ${item.agent} was given up`
-        : `${item.agent} begins again, ${some(item.redelivered, 'message')} unread`;
+        ? `The turn of ${item.displayName ?? item.agent} was given up`
+        : `${item.displayName ?? item.agent} begins again, ${some(item.redelivered, 'message')} unread`;
     case 'budget-changed':
-      return `The budget${item.agent === null ? '' : ` of ${item.agent}`} is now ${limitsIn(item.limits)}`;
+      return `The budget${item.agent === null ? '' : ` of ${item.displayName ?? item.agent}`} is now ${limitsIn(item.limits)}`;
     case 'resumed':
-      return `${item.agent ?? 'The project'} was resumed`;
+      return `${item.displayName ?? item.agent ?? 'The project'} was resumed`;
   }
 }
 
