@@ -70,6 +70,8 @@ test('a report is read, and beside an earlier version', async () => {
   await page.getByText('The north gauge at 20:00: 218.').waitFor();
   await page.getByLabel('beside').selectOption('1');
   await page.getByText('The north gauge: 212.').waitFor();
+  await page.getByText(/^Version 1, by ada in turn 5, \d\d:\d\d\. Sent back by admin, /).waitFor();
+  await page.getByText(/^Version 2, by ada in turn 6, \d\d:\d\d$/).waitFor();
   expect(new URL(page.url()).searchParams.get('with')).toBe('1');
 });
 

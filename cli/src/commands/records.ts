@@ -3,13 +3,13 @@ import { visibleLines } from '@suzumio/core/prompt/body';
 import { browserOpens } from '../browser.js';
 import { findReads } from '../reach/reach.js';
 import { count } from '../render/format.js';
-import { eventTable } from '../render/tables.js';
+import { eventTable, reportTable } from '../render/tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { writeReportPage } from '../report/write-report-page.js';
 import type { Register } from './action.js';
 import { gatherEventTypes, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
-import { type OrderOptions, sayList, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
+import { type OrderOptions, sayList, sayRows, type TimeOptions, timesOf, withOrder, withTimes } from './list.js';
 import { tell } from './tell.js';
 
 /** What a project leaves to be read. */
@@ -33,8 +33,10 @@ export const registerRecords: Register = (program, action) => {
       .command('report <project>')
       .description('print the report, the newest or one version of it')
       .option('--report-version <n>', 'an earlier version', wholeNumber(1, 1_000_000))
+      .option('--versions', 'list the versions, and what was decided on each')
       .option('--open [file]', 'write it with the files that it names as one page of HTML, and open it in a browser'),
     ['report newsroom', 'the newest version'],
+    ['report newsroom --versions', 'who submitted each, and what was decided'],
     ['report newsroom --open', 'with its pictures, in a browser'],
     ['report newsroom --open bulletin.html', 'to pass on'],
     ['report newsroom --report-version 1 > first.md'],
@@ -56,11 +58,17 @@ async function events(session: Session, project: string, options: EventsOptions)
 
 interface ReportOptions {
   reportVersion?: number;
+  versions?: true;
   open?: string | true;
 }
 
 async function report(session: Session, project: string, options: ReportOptions): Promise<undefined> {
   const api = await findReads(session);
+  if (options.versions) {
+    const { items } = await api.listReports({ project, query: { limit: 1_000 } });
+    sayRows(session, items, 'No report has been submitted yet.', reportTable);
+    return;
+  }
   const text = await api.getReport({ project, query: { version: options.reportVersion } });
   const version = async () => options.reportVersion ?? (await api.getProject({ project })).project.reportVersion ?? 1;
   if (options.open !== undefined) {

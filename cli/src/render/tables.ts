@@ -2,6 +2,7 @@ import type {
   AgentView,
   ArtifactView,
   MessageView,
+  ReportView,
   TaskView,
   ThreadView,
   ToolCallView,
@@ -153,6 +154,22 @@ export function agentTable(agents: readonly AgentView[], { context }: Session): 
     context.out,
   );
 }
+
+export function reportTable(reports: readonly ReportView[], { context }: Session): string[] {
+  return table(
+    ['VERSION', 'SUBMITTED', 'BY', 'TURN', 'DECISION'],
+    reports.map(({ version, createdAt, agent, turnNumber, decision }) => [
+      String(version),
+      dayAndTime(createdAt, context),
+      agent,
+      String(turnNumber),
+      decision === null ? '-' : `${decisionWords[decision.kind]} by ${decision.by}`,
+    ]),
+    context.out,
+  );
+}
+
+const decisionWords = { approved: 'approved', 'changes-requested': 'sent back' } as const;
 
 export function artifactTable(artifacts: readonly ArtifactView[], { context }: Session): string[] {
   return table(

@@ -156,6 +156,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactEntry: directoryEntry,
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,
+  Report: views.reportView,
+  ReportList: artifacts.reportListAnswer,
   Event: projectEvent,
   ...Object.fromEntries(Object.entries(eventSchemas).map(([type, schema]) => [nameOfEvent(type), schema])),
   OtherEvent: otherEvent,

@@ -6,6 +6,7 @@ import { filesOf } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { findArtifact, listArtifacts, requireContent } from '@suzumio/store/content/artifacts';
+import { readReports } from '@suzumio/store/content/reports';
 import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Runs } from '../routes.js';
@@ -65,6 +66,8 @@ export const artifactRuns: Runs<typeof artifacts> = {
     const content = new ContentStore(call.context.cell.directory.projectDir(project));
     return redactNow(call, (reader) => redactableArtifact(knownArtifact(reader, artifact), content));
   },
+
+  listReports: (call) => call.read((reader) => readReports(reader, call.query)),
 
   getReport: sendReport,
 };

@@ -1,7 +1,7 @@
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import * as z from 'zod';
 import { artifactName, maxArtifactDescription } from '../model/artifact-name.js';
-import { artifactView } from '../model/views.js';
+import { artifactView, reportView } from '../model/views.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, numeral, page, request, timeRange } from './request.js';
@@ -39,6 +39,10 @@ export const reportQuery = request({
 export const entryListAnswer = z.object({ items: z.array(directoryEntry) });
 
 export const artifactListAnswer = listOf(artifactView);
+
+export const reportListQuery = request(page);
+
+export const reportListAnswer = listOf(reportView);
 
 const bytes = { 'application/octet-stream': z.unknown() };
 
@@ -162,6 +166,13 @@ export const artifacts = resource('Artifacts', {
       200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
     },
     refusals: ['artifact-unknown', 'idempotency-mismatch'],
+  },
+  listReports: {
+    method: 'get',
+    path: '/api/projects/:project/reports',
+    summary: 'The versions of the report: who submitted each, when, and what was decided on it.',
+    query: reportListQuery,
+    answers: { 200: { description: 'A part of the list.', content: json(reportListAnswer) } },
   },
   getReport: {
     method: 'get',

@@ -1,21 +1,23 @@
-import type { ProjectDetail } from '@suzumio/sdk/client';
+import type { Agent, ProjectDetail, Report as Submitted } from '@suzumio/sdk/client';
 import { useState } from 'react';
 import { late } from '../../acts/run/late.js';
-import { useSearchParams } from 'wouter';
+import { Link, useSearchParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { Markdown } from '../../parts/markdown.js';
-import { useReport } from './use-report.js';
+import { Moment } from '../../parts/time.js';
+import { called, turnPath } from '../../parts/places.js';
+import { useReport, useReports } from './use-report.js';
 
 const Decide = late(() => import('../decide/decide.js'));
 
 /** The report, one version or two side by side, and what can be decided on it. */
-export function Report({ detail: { project } }: { detail: ProjectDetail }) {
+export function Report({ detail: { project, agents } }: { detail: ProjectDetail }) {
   const newest = project.reportVersion;
   if (newest === null) return <p className="empty-line">No report is submitted yet.</p>;
-  return <Versions key={project.id} project={project.id} newest={newest} />;
+  return <Versions key={project.id} project={project.id} newest={newest} agents={agents} />;
 }
 
-function Versions({ project, newest }: { project: string; newest: number }) {
+function Versions({ project, newest, agents }: { project: string; newest: number; agents: readonly Agent[] }) {
   const [search, setSearch] = useSearchParams();
   // A version that comes while another one is read does not take its place.
   const [opened] = useState(newest);
@@ -31,6 +33,8 @@ function Versions({ project, newest }: { project: string; newest: number }) {
     else next.set(name, version);
     setSearch(next, { replace: true });
   };
+  const reports = useReports(project).data ?? [];
+  const about = (version: number) => reports.find((report) => report.version === version);
   const isRead = useReport(project, shown).data !== undefined;
   const versions = Array.from({ length: newest }, (_none, index) => newest - index);
   return (
@@ -67,8 +71,10 @@ function Versions({ project, newest }: { project: string; newest: number }) {
         </button>
       </div>
       <div className={beside === undefined ? 'report-versions' : 'report-versions report-two'}>
-        {beside === undefined ? null : <Version project={project} version={beside} named />}
-        <Version project={project} version={shown} named={beside !== undefined} />
+        {beside === undefined ? null : (
+          <Version project={project} version={beside} submitted={about(beside)} agents={agents} />
+        )}
+        <Version project={project} version={shown} submitted={about(shown)} agents={agents} />
       </div>
       {isRead ? (
         <div className="report-foot">
@@ -79,13 +85,45 @@ function Versions({ project, newest }: { project: string; newest: number }) {
   );
 }
 
-function Version({ project, version, named }: { project: string; version: number; named: boolean }) {
+interface VersionProps {
+  readonly project: string;
+  readonly version: number;
+  /** Unknown until it is read. */
+  readonly submitted: Submitted | undefined;
+  readonly agents: readonly Agent[];
+}
+
+function Version({ project, version, submitted, agents }: VersionProps) {
   const report = useReport(project, version);
   if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
   return (
     <article className="report report-paper">
-      {named ? <p className="quiet">Version {version}</p> : null}
+      <p className="quiet report-about">
+        Version {version}
+        {submitted === undefined ? null : <About project={project} submitted={submitted} agents={agents} />}
+      </p>
       {report.data === undefined ? null : <Markdown text={report.data} />}
     </article>
+  );
+}
+
+/** Who submitted a version, and what was decided on it. */
+function About({ project, submitted, agents }: { project: string; submitted: Submitted; agents: readonly Agent[] }) {
+  const { agent: id, turnNumber, createdAt, decision } = submitted;
+  return (
+    <>
+      {', by '}
+      <bdi>{called(id, agents)}</bdi> in{' '}
+      <Link href={turnPath(project, id, turnNumber)} className="evidence">
+        turn {turnNumber}
+      </Link>
+      , <Moment at={createdAt} />
+      {decision === null ? null : (
+        <>
+          {decision.kind === 'approved' ? '. Approved by ' : '. Sent back by '}
+          <bdi>{decision.by}</bdi>, <Moment at={decision.at} />
+        </>
+      )}
+    </>
   );
 }
