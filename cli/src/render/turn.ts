@@ -83,7 +83,7 @@ function filesBeside({ attempts }: TurnDetail): [string, string][] {
     ...(leftOut
       ? [['left out', `${leftOut.count}: ${leftOut.names.map(oneLine).join(', ')}${more}`] as [string, string]]
       : []),
-    ...(unpublished ? [['unpublished', unpublishedText(unpublished)] as [string, string]] : []),
+    ...(unpublished ? [['withheld', unpublishedText(unpublished)] as [string, string]] : []),
     ...(unsaved ? [['unsaved', `${unsaved.code}: ${oneLine(unsaved.message)}`] as [string, string]] : []),
   ];
 }

@@ -91,7 +91,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
 test('a turn says what of its files no snapshot has', () => {
   const facts = (stats: typeof attempt.stats) =>
     renderTurn({ ...plain, attempts: [attempt, { ...attempt, number: 2, stats }] }, context).filter((line) =>
-      /^(ignored|left out|unpublished|unsaved)/.test(line),
+      /^(ignored|left out|withheld|unsaved)/.test(line),
     );
   expect(facts(null)).toEqual([]);
   expect(
@@ -102,9 +102,9 @@ test('a turn says what of its files no snapshot has', () => {
       unsaved: { code: 'quota-exceeded', message: 'Too much.\nIndeed.' },
     }),
   ).toEqual([
-    'ignored     1234 files',
-    'left out    3: pipe, caf\ufffd unsaved, …',
-    'unpublished 2: a b (it is a link), …',
-    'unsaved     quota-exceeded: Too much. Indeed.',
+    'ignored  1234 files',
+    'left out 3: pipe, caf\ufffd unsaved, …',
+    'withheld 2: a b (it is a link), …',
+    'unsaved  quota-exceeded: Too much. Indeed.',
   ]);
 });

@@ -1,4 +1,5 @@
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import type { PreparedArtifacts } from './prepare-artifacts.js';
 
@@ -24,7 +25,7 @@ export function notesOn(
       : [`Your home directory was emptied before this turn, for it had ${home.emptied}.`]),
     ...(workspace.isNew ? notesOnMove(claim) : []),
     ...(artifacts && artifacts.left > 0
-      ? [`${String(artifacts.left)} of the others' artifacts cannot be files here; artifacts.read has them.`]
+      ? [`${String(artifacts.left)} of the others' artifacts cannot be files, and are not in ${artifactsPath}.`]
       : []),
   ];
 }
