@@ -18,7 +18,10 @@ test('a turn that runs as a process finds artifacts where a variable and its too
       when: { turn: 1 },
       steps: [
         { tool: 'file.write', input: { path: '/artifacts/ada/x.md', content: 'one\n' } },
-        ...commands(`ls ${at}; cat ${at}/ada/x.md; mkdir ${at}/ada/site && echo i > ${at}/ada/site/index.md`).slice(0, 1),
+        ...commands(`ls ${at}; cat ${at}/ada/x.md; mkdir ${at}/ada/site && echo i > ${at}/ada/site/index.md`).slice(
+          0,
+          1,
+        ),
         { tool: 'artifacts.publish', input: { path: '/artifacts/ada/x.md', name: 'early.md' } },
         { text: '{{steps.1.output}}' },
       ],
@@ -42,7 +45,11 @@ test('a turn that runs as a process finds artifacts where a variable and its too
   ]);
   expect(await team.turn('ada:1')).toBe('ada\nben\ncal\none');
   const published = await team.artifacts();
-  expect(published.map(({ name, kind }) => `${name} ${kind}`)).toEqual(['early.md file', 'site directory', 'x.md file']);
+  expect(published.map(({ name, kind }) => `${name} ${kind}`)).toEqual([
+    'early.md file',
+    'site directory',
+    'x.md file',
+  ]);
   expect(published[2]?.sha256).toBe(createHash('sha256').update('one\n').digest('hex'));
   await team.turn('ben:1');
   // What a process has written there is gone, and was published by nobody.

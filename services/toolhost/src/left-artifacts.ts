@@ -34,7 +34,8 @@ export async function leftArtifacts(
   const content = contentOf(context, store.project);
   try {
     const projectDir = context.cell.directory.projectDir(store.project);
-    const since = (before: string | null) => context.snapshots.read(projectDir, 'artifacts', { before, after: snapshot });
+    const since = (before: string | null) =>
+      context.snapshots.read(projectDir, 'artifacts', { before, after: snapshot });
     // Where it cannot be told what is new, nothing is published twice all the same.
     const changed = await since(agent.published_snapshot).catch((error: unknown) => {
       if (error instanceof SnapshotInvalid && agent.published_snapshot !== null) return since(null);
@@ -63,7 +64,8 @@ async function artifactOf(
   { store, content, agent }: { store: ProjectStore; content: ContentStore; agent: string },
 ): Promise<Made | { why: string }> {
   try {
-    const made = changed.kind === 'file' ? await fileOf(changed, content) : await directoryOf(changed, content, store, agent);
+    const made =
+      changed.kind === 'file' ? await fileOf(changed, content) : await directoryOf(changed, content, store, agent);
     const { name } = changed;
     return { ...made, name, path: content.pathOf(made.sha256), workspacePath: `${ownArtifacts}/${name}` };
   } catch (error) {

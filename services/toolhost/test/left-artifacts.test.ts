@@ -60,7 +60,10 @@ test('what a turn leaves in its own directory is published when it completes, ea
     { creator: 'ada', name: 'a.md', kind: 'file', turn_id: first.turn, workspace_path: '.suzumio-artifacts/a.md' },
     { creator: 'ada', name: 'site', kind: 'directory', turn_id: first.turn },
   ]);
-  const events = await bench.testing.rows<{ type: string }>(project, 'SELECT type FROM events ORDER BY seq DESC LIMIT 3');
+  const events = await bench.testing.rows<{ type: string }>(
+    project,
+    'SELECT type FROM events ORDER BY seq DESC LIMIT 3',
+  );
   expect(events.map(({ type }) => type)).toContain('artifact.published');
   // Reported again, and a turn that changes something else.
   await complete(first, { notes: 'n', ...own({ 'a.md': '1', 'site/index.md': 'i' }) });

@@ -61,8 +61,7 @@ export function captureScope(roots: readonly string[], tracked: readonly string[
 export function ignoring(roots: readonly string[]): (path: string) => boolean {
   const names = new Set(roots.filter((root) => !root.includes('/')));
   const paths = new Set(roots.filter((root) => root.includes('/')));
-  return (path) =>
-    (names.has(path.slice(path.lastIndexOf('/') + 1)) && !isInOwnArtifacts(path)) || paths.has(path);
+  return (path) => (names.has(path.slice(path.lastIndexOf('/') + 1)) && !isInOwnArtifacts(path)) || paths.has(path);
 }
 
 /** The first ignored directory on the way to a path, which is not the path itself. */

@@ -85,7 +85,9 @@ class Weighing {
     const { bytes, entries } = this.all;
     const share = (weight: Weight) => Math.max(weight.bytes / (bytes + 1), weight.entries / (entries + 1));
     const largest = this.#directories.sort((a, b) => share(b) - share(a)).slice(0, mostShown);
-    const shown = largest.map((weight) => `${JSON.stringify(seenIn(this.options.own, weight.path))} (${amount(weight)})`);
+    const shown = largest.map(
+      (weight) => `${JSON.stringify(seenIn(this.options.own, weight.path))} (${amount(weight)})`,
+    );
     const most = entries >= mostEntries ? 'at least ' : '';
     return `It has ${most}${amount(this.all)}${shown.length === 0 ? '' : `; the largest directories are ${shown.join(', ')}`}.`;
   }

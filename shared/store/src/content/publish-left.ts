@@ -1,8 +1,4 @@
-import {
-  maxLeftOutNameLength,
-  maxUnpublishedNames,
-  type UnpublishedArtifacts,
-} from '@suzumio/protocol/attempts';
+import { maxLeftOutNameLength, maxUnpublishedNames, type UnpublishedArtifacts } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { TurnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';

@@ -36,7 +36,13 @@ async function changed(before: Tree | undefined, after: Tree, bounds?: ArtifactB
 }
 
 test('a file at the top is an artifact, a directory is one with all that is in it', async () => {
-  const own = { 'a.md': 'a', 'site/index.html': 'i', 'site/a-b': 'x', 'site/a/run': { run: '#!' }, tmp: { empty: true } };
+  const own = {
+    'a.md': 'a',
+    'site/index.html': 'i',
+    'site/a-b': 'x',
+    'site/a/run': { run: '#!' },
+    tmp: { empty: true },
+  };
   expect(await changed(undefined, own as Tree)).toEqual(['a.md', 'site {a/ a-b a/run* index.html}']);
   expect(await changed(own as Tree, own as Tree)).toEqual([]);
 });
@@ -59,7 +65,14 @@ test('what no artifact can be is told with why, and keeps nothing else from it',
     'd/deep/link': { link: '../../..' },
     'e/control\u0007': 'x',
   });
-  expect(told.map((line) => line.replace(/: .*/, ''))).toEqual(['a.md', 'back\\slash', 'd', 'e', 'line\nbreak', 'link']);
+  expect(told.map((line) => line.replace(/: .*/, ''))).toEqual([
+    'a.md',
+    'back\\slash',
+    'd',
+    'e',
+    'line\nbreak',
+    'link',
+  ]);
   expect(told[1]).toBe('back\\slash: an artifact cannot have this name');
   expect(told[2]).toBe('d: "deep/link" in it is a link');
   expect(told[3]).toMatch(/^e: "control\\u0007" in it: names without control characters/);
