@@ -8,7 +8,9 @@ import {
   type DirectoryManifest,
   maxDirectoryBytes,
 } from '@suzumio/protocol/artifacts';
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import type { Repository } from '@suzumio/protocol/repository';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { listDirectory } from './list-directory.js';
@@ -41,6 +43,16 @@ export function needsFile(tool: string, input: unknown): input is Publishing {
 export interface OwnArtifacts {
   readonly path: string;
   readonly as: string;
+}
+
+/** The agent's own directory of artifacts; undefined where the turn has none. */
+export function ownArtifactsOf({
+  agent,
+  sandbox,
+}: Pick<RunnerTurnInput, 'agent' | 'sandbox'>): OwnArtifacts | undefined {
+  const as = `${artifactsPath}/${agent.id}`;
+  const own = sandbox?.mounts.find((mount) => !mount.readonly && (mount.as ?? mount.path) === as);
+  return own && { path: own.path, as };
 }
 
 /** What is published: a path, or with `patch` what was changed since the base. */

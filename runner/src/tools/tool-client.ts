@@ -1,9 +1,8 @@
-import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import { type RunnerTurnInput, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import { TurnFailure } from '../turn-failure.js';
 import { callTool, type WriteInStep } from './call-tool.js';
-import type { OwnArtifacts } from './publish-file.js';
+import { ownArtifactsOf } from './publish-file.js';
 import { jsonOf, problemOf, type ToolResult } from './tool-answer.js';
 
 /** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. It is the same by its `unfilled` input, if it has one. */
@@ -38,10 +37,4 @@ export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, w
       return { response: response.data };
     },
   };
-}
-
-function ownArtifactsOf({ agent, sandbox }: RunnerTurnInput): OwnArtifacts | undefined {
-  const as = `${artifactsPath}/${agent.id}`;
-  const own = sandbox?.mounts.find((mount) => !mount.readonly && (mount.as ?? mount.path) === as);
-  return own && { path: own.path, as };
 }
