@@ -19,6 +19,7 @@ export function createNoopEngine(): TurnEngine {
     toolpacks: [],
     announcesWrites: true,
     workspaceSeen: (directory) => directory,
+    artifactsSeen: (_directories, agent) => ({ all: '/artifacts', own: `/artifacts/${agent}` }),
     controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>
       Promise.resolve({

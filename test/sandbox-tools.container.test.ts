@@ -122,7 +122,7 @@ describe.each(['docker', 'process'] as const)('a model with files and shell, in 
     const [written, environment, , where, read, outside] = told;
     expect(written).toContain('src/plan.md');
     expect(environment).toMatch(/exit code 0/);
-    expect(environment?.match(/^SUZUMIO_(?!TURN_MARK|PROCESS)\w*/gm)).toBeNull();
+    expect(environment?.match(/^SUZUMIO_(?!TURN_MARK|PROCESS|ARTIFACTS_DIR)\w*/gm)).toBeNull();
     expect(environment).not.toMatch(/door\.sock|tool\.[\w-]+\.lab/);
     if (backend === 'docker') expect(environment).toMatch(/^HOME=\/home\/agent$/m);
     expect(where).toMatch(/exit code 0/);

@@ -1,5 +1,6 @@
 import type { TurnDetail } from '@suzumio/contract/model/views';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
+import type { UnpublishedArtifacts } from '@suzumio/protocol/attempts';
 import type { CliContext } from '../cli-context.js';
 import { changedFiles, cost, dayAndTime, duration } from './format.js';
 import { table } from './table.js';
@@ -75,13 +76,19 @@ function passage(title: string, text: string | null): string[] {
 
 /** What its last attempt has left of files that no snapshot holds. */
 function filesBeside({ attempts }: TurnDetail): [string, string][] {
-  const { ignoredFiles, leftOut, unsaved } = attempts.at(-1)?.stats ?? {};
+  const { ignoredFiles, leftOut, unsaved, unpublished } = attempts.at(-1)?.stats ?? {};
   const more = leftOut && leftOut.count > leftOut.names.length ? ', …' : '';
   return [
     ...(ignoredFiles === undefined ? [] : [['ignored', `${ignoredFiles} files`] as [string, string]]),
     ...(leftOut
       ? [['left out', `${leftOut.count}: ${leftOut.names.map(oneLine).join(', ')}${more}`] as [string, string]]
       : []),
+    ...(unpublished ? [['withheld', unpublishedText(unpublished)] as [string, string]] : []),
     ...(unsaved ? [['unsaved', `${unsaved.code}: ${oneLine(unsaved.message)}`] as [string, string]] : []),
   ];
+}
+
+function unpublishedText({ count, items }: UnpublishedArtifacts): string {
+  const named = items.map(({ name, why }) => `${oneLine(name)} (${oneLine(why)})`).join(', ');
+  return `${count}: ${named}${count > items.length ? ', …' : ''}`;
 }

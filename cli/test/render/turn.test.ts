@@ -91,18 +91,20 @@ test('a turn lists what it has asked models, what it came to and how that ended'
 test('a turn says what of its files no snapshot has', () => {
   const facts = (stats: typeof attempt.stats) =>
     renderTurn({ ...plain, attempts: [attempt, { ...attempt, number: 2, stats }] }, context).filter((line) =>
-      /^(ignored|left out|unsaved)/.test(line),
+      /^(ignored|left out|withheld|unsaved)/.test(line),
     );
   expect(facts(null)).toEqual([]);
   expect(
     facts({
       ignoredFiles: 1234,
       leftOut: { count: 3, names: ['pipe', 'caf\ufffd\nunsaved'] },
+      unpublished: { count: 2, items: [{ name: 'a\nb', why: 'it is a link' }] },
       unsaved: { code: 'quota-exceeded', message: 'Too much.\nIndeed.' },
     }),
   ).toEqual([
     'ignored  1234 files',
     'left out 3: pipe, caf\ufffd unsaved, …',
+    'withheld 2: a b (it is a link), …',
     'unsaved  quota-exceeded: Too much. Indeed.',
   ]);
 });

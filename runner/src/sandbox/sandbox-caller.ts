@@ -1,3 +1,4 @@
+import { artifactsVariable } from '@suzumio/protocol/own-artifacts';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorClient } from '../door/door-client.js';
@@ -31,7 +32,7 @@ export class SandboxCaller {
     steps: SandboxSteps,
     host: { readonly env: Environment } & Pick<Sandbox, 'log' | 'live' | 'show'>,
   ): Promise<SandboxCaller> {
-    const mounts = (sandbox?.mounts ?? []).map(({ path, readonly }) => ({ path, writable: !readonly }));
+    const mounts = (sandbox?.mounts ?? []).map(({ path, readonly, as }) => ({ path, writable: !readonly, as }));
     const artifacts = new ArtifactWriter(door, `Bearer ${token}`, workspace);
     const opened: Sandbox = {
       roots: await Roots.of([{ path: workspace, writable: true }, ...mounts]),
@@ -70,7 +71,7 @@ async function fetched(artifacts: ArtifactWriter, sha256: string, maxBytes: numb
   }
 }
 
-const kept: readonly string[] = [turnMark, gitVariable];
+const kept: readonly string[] = [turnMark, gitVariable, artifactsVariable];
 
 /** What commands find in their environment: nothing that names the turn's door, or opens it. */
 function withoutDoor(env: Environment): Environment {

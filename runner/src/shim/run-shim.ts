@@ -10,6 +10,7 @@ import { readTurnInput } from '../turn-files.js';
 import { exitCodes, messageOf, TurnFailure } from '../turn-failure.js';
 import { createDoorListener } from './door-listener.js';
 import { ToolRoute } from './tool-route.js';
+import { ownArtifactsOf } from '../tools/publish-file.js';
 
 /** What the shim uses of its process. */
 export interface ShimHost {
@@ -29,7 +30,11 @@ export async function runShim({ turnDir, command, self, log }: ShimHost): Promis
   // The worker listens on the socket before it starts the container, if there is one.
   const connector = connectorTo(existsSync(socket) ? unixDoorPrefix + socket : stdioDoorUrl, self);
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
-  const tools = new ToolRoute(client, { workspace: input.workspace, repository: input.repository });
+  const tools = new ToolRoute(client, {
+    workspace: input.workspace,
+    own: ownArtifactsOf(input),
+    repository: input.repository,
+  });
   const server = createDoorListener(connector, tools);
   const { hostname, port } = loopback(input.controllerUrl);
   server.listen(port, hostname);

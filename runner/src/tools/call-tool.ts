@@ -4,7 +4,7 @@ import { stepHeader } from '@suzumio/protocol/model-chat';
 import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { messageOf, TurnFailure } from '../turn-failure.js';
-import { needsFile, publishFile } from './publish-file.js';
+import { needsFile, type OwnArtifacts, publishFile } from './publish-file.js';
 import { jsonOf, localProblem, problemAnswer, problemOf, type ToolResult } from './tool-answer.js';
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
 
@@ -13,6 +13,8 @@ export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
   readonly workspace: string;
+  /** What it may publish from besides. */
+  readonly own?: OwnArtifacts | undefined;
   /** What the workspace was cloned from; undefined where it is no clone. */
   readonly repository?: Repository | undefined;
   /** Where writing into the workspace is a step of its own. */

@@ -8,7 +8,9 @@ import {
   type DirectoryManifest,
   maxDirectoryBytes,
 } from '@suzumio/protocol/artifacts';
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import type { Repository } from '@suzumio/protocol/repository';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { messageOf, TurnFailure } from '../turn-failure.js';
 import type { DoorClient } from '../door/door-client.js';
 import { listDirectory } from './list-directory.js';
@@ -37,6 +39,22 @@ export function needsFile(tool: string, input: unknown): input is Publishing {
   return ('path' in input || 'patch' in input) && !('sha256' in input) && !('content' in input);
 }
 
+/** The agent's own directory of artifacts, and the path by which it knows it. */
+export interface OwnArtifacts {
+  readonly path: string;
+  readonly as: string;
+}
+
+/** The agent's own directory of artifacts; undefined where the turn has none. */
+export function ownArtifactsOf({
+  agent,
+  sandbox,
+}: Pick<RunnerTurnInput, 'agent' | 'sandbox'>): OwnArtifacts | undefined {
+  const as = `${artifactsPath}/${agent.id}`;
+  const own = sandbox?.mounts.find((mount) => !mount.readonly && (mount.as ?? mount.path) === as);
+  return own && { path: own.path, as };
+}
+
 /** What is published: a path, or with `patch` what was changed since the base. */
 type Publishing = { readonly path: unknown } | { readonly patch: unknown };
 
@@ -47,7 +65,15 @@ type Publishing = { readonly path: unknown } | { readonly patch: unknown };
 export async function publishFile(
   door: DoorClient,
   authorization: string,
-  { workspace, repository }: { readonly workspace: string; readonly repository?: Repository | undefined },
+  {
+    workspace,
+    own,
+    repository,
+  }: {
+    readonly workspace: string;
+    readonly own?: OwnArtifacts | undefined;
+    readonly repository?: Repository | undefined;
+  },
   input: Publishing,
 ): Promise<PublishedInput> {
   const upload = new Upload(door, authorization);
@@ -61,10 +87,11 @@ export async function publishFile(
       }));
       return { input: { ...input, ...made } };
     }
-    const directory = await findDirectory(workspace, input.path);
+    const at = placeIn(own, input.path) ?? { root: workspace, path: input.path };
+    const directory = await findDirectory(at.root, at.path);
     const content =
       directory === undefined
-        ? await upload.file(await openForReading(workspace, input.path))
+        ? await upload.file(await openForReading(at.root, at.path))
         : await upload.directory(directory);
     return { input: { ...input, ...content } };
   } catch (error) {
@@ -72,6 +99,12 @@ export async function publishFile(
     if (error instanceof WorkspacePathError) return { input, reason: error.message };
     return { input, reason: `${what}: ${messageOf(error)}` };
   }
+}
+
+/** A path that is in the agent's own directory of artifacts. */
+function placeIn(own: OwnArtifacts | undefined, path: unknown): { root: string; path: string } | undefined {
+  if (own === undefined || typeof path !== 'string' || !path.startsWith(`${own.as}/`)) return undefined;
+  return { root: own.path, path: path.slice(own.as.length + 1) };
 }
 
 /** The upload of one publication. */

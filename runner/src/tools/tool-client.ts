@@ -2,6 +2,7 @@ import { type RunnerTurnInput, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import { TurnFailure } from '../turn-failure.js';
 import { callTool, type WriteInStep } from './call-tool.js';
+import { ownArtifactsOf } from './publish-file.js';
 import { jsonOf, problemOf, type ToolResult } from './tool-answer.js';
 
 /** Calls tools. `step` identifies the call in its turn: a repeated call gets the recorded result. It is the same by its `unfilled` input, if it has one. */
@@ -12,7 +13,14 @@ export interface ToolCaller {
 /** Calls tools through the door, in the name of one turn. Where there is a sandbox, writing into it is a step there. */
 export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, writeInStep: WriteInStep): ToolCaller {
   const { token, workspace, sandbox, repository } = turnInput;
-  const site = { door, authorization: `Bearer ${token}`, workspace, repository, ...(sandbox ? { writeInStep } : {}) };
+  const site = {
+    door,
+    authorization: `Bearer ${token}`,
+    workspace,
+    own: ownArtifactsOf(turnInput),
+    repository,
+    ...(sandbox ? { writeInStep } : {}),
+  };
   const caller = { project: turnInput.project, agent: turnInput.agent.id, turn: turnInput.turn.id };
   return {
     async call(tool, input, step, unfilled) {

@@ -100,3 +100,29 @@ test('refused: links out, directories, what is no file, mounts, too much', async
   expect(await readdir(box.outside)).toEqual([]);
   expect(await readdir(box.mount)).toEqual([]);
 });
+
+test('a root is known by another path, too, also from where a link leads into it', async () => {
+  const own = join(box.root, 'own');
+  for (const directory of [own, join(box.mount, 'b')]) await mkdir(directory);
+  await symlink(own, join(box.mount, 'a'));
+  const roots = await Roots.of([
+    { path: box.workspace, writable: true },
+    { path: box.mount, writable: false, as: '/artifacts' },
+    { path: own, writable: true, as: '/artifacts/a' },
+  ]);
+  const found = async (path: string): Promise<string> => {
+    const place = await roots.find(path, { writing: true });
+    await place.directory.close();
+    return place.path;
+  };
+  expect(await found('/artifacts/a/x.md')).toBe(join(own, 'x.md'));
+  await expect(found('/artifacts/b/x.md')).rejects.toMatchObject({
+    code: 'read-only',
+    message: expect.stringContaining('is in /artifacts, which'),
+  });
+  await expect(found('/artifacts/../x.md')).rejects.toMatchObject({ code: 'path-outside' });
+  await expect(found('/elsewhere/x.md')).rejects.toMatchObject({
+    code: 'path-outside',
+    message: expect.stringContaining('/artifacts/a'),
+  });
+});

@@ -37,6 +37,7 @@ import { claim, counted } from './claim.js';
 import { contentOf, sendContent, storeContent } from './content.js';
 import { countChanges } from './count-changes.js';
 import type { ToolhostContext } from './context.js';
+import { leftArtifacts } from './left-artifacts.js';
 import { toMeasure } from './sandbox-seen.js';
 
 /** How long after its end an attempt's log is accepted. */
@@ -142,7 +143,8 @@ export function attemptsRouter(context: ToolhostContext): Router {
           if (row.status === 'running') await requireStored(context, store.project, report.snapshot);
         }
         const counted = await countChanges(context, store, row, report.snapshot);
-        const ended = await store.write((tx) => completeTurn(tx, token, report, counted));
+        const artifacts = await leftArtifacts(context, store, row, report.snapshot);
+        const ended = await store.write((tx) => completeTurn(tx, token, report, counted, artifacts));
         context.live.end(token);
         context.transport.wake(store.project);
         return ended;

@@ -2,11 +2,13 @@ import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/error
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import { describeDenial } from '@suzumio/core/policy/denial';
+import type { ArtifactsSeen } from '@suzumio/protocol/artifacts-directory';
 import { attemptsProtocol, type ClaimAnswer, type ClaimRequest, type MeasuredMount } from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { defaultIgnored } from '@suzumio/protocol/ignored-roots';
 import { runnerProtocol } from '@suzumio/protocol/runner';
 import { placeOf } from '@suzumio/runtime/queue/jobs';
+import { othersSeen } from '@suzumio/store/content/artifacts-seen';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { readHistory } from '@suzumio/store/turns/history';
@@ -214,7 +216,7 @@ function answer(
   claimed: Claimed,
   tokens: { lease: string; tool: string },
 ): ClaimAnswer {
-  const { toolNames, toolSet, history, ...input } = claimed.input;
+  const { toolNames, toolSet, history, artifactsUpTo, ...input } = claimed.input;
   const { id } = input.agent;
   const request = sandboxRequest(store, id);
   const repository = repositoryOfAgent(store.reader, store.config, id, input.turn.id);
@@ -230,6 +232,7 @@ function answer(
     ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
     tracked: trackedOf(store.reader, id),
     snapshot: claimed.snapshot,
+    ...(artifactsUpTo === undefined ? {} : { artifacts: artifactsOf(store, id, artifactsUpTo) }),
     ...(look ? { look } : {}),
     input: {
       ...input,
@@ -242,6 +245,14 @@ function answer(
       limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
     },
   };
+}
+
+/** What an agent finds in its directory of artifacts: as it was at its turn's first claim, but for what was redacted since. */
+function artifactsOf({ reader, config }: ProjectStore, agent: string, upTo: number): ArtifactsSeen {
+  const { artifacts } = othersSeen(reader, { agent, upTo });
+  const published = artifacts.map(({ files: _, ...artifact }) => artifact);
+  const creators = [...new Set([...Object.keys(config.agents), ...published.map(({ creator }) => creator)])];
+  return { creators, published };
 }
 
 /** The request for the host, with the values of variables, which nothing else is given. */

@@ -3,6 +3,7 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
 import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
 import type { ClaimRequest, MeasuredMount } from '@suzumio/protocol/attempts';
+import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { topOf } from '@suzumio/protocol/workspace-snapshot';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -55,7 +56,14 @@ export async function sandboxSeen(
   const isEmpty = snapshot === null && dueClone(store.reader, store.config, agent.id) === undefined;
   // What a clone will hold is not known yet.
   const stored = snapshot === null ? undefined : await topOfStored(context, store.project, snapshot);
-  return { snapshot, workspace: isEmpty ? [] : stored, mounts: new Map(mounts.map((mount) => [mount.target, mount])) };
+  const isOwn = ({ name }: { name: string }) => name === ownArtifacts;
+  const top = stored === 'too-many' ? undefined : stored;
+  return {
+    snapshot,
+    workspace: isEmpty ? [] : (top?.filter((entry) => !isOwn(entry)) ?? stored),
+    hasOwnArtifacts: top?.some(isOwn) === true,
+    mounts: new Map(mounts.map((mount) => [mount.target, mount])),
+  };
 }
 
 function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>): boolean {

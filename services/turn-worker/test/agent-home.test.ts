@@ -18,7 +18,7 @@ beforeEach(async () => {
   const bounds = { maxBytes: 1_000_000, maxFileBytes: 1_000_000, maxEntries: 100 };
   // No workspace is opened.
   workspaces = new Workspaces({ workerDir: root, boot: 'b', bounds, threads: undefined as never });
-  for (const name of ['workspace', 'turn']) await mkdir(join(root, name));
+  for (const name of ['workspace', 'own', 'turn']) await mkdir(join(root, name));
 });
 afterEach(() => removeTree(root));
 
@@ -50,6 +50,7 @@ async function watched(
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined } as unknown as TurnDirectory,
     workspace: {
       directory: join(root, 'workspace'),
+      ownArtifacts: join(root, 'own'),
       isIgnored: () => false,
       bounds: boundsOf({ maxBytes: 100_000, maxFiles: 5 }),
     },

@@ -42,3 +42,10 @@ test('it is told of a home that was emptied', () => {
     'Your home directory was emptied before this turn, for it had 30 files of at most 40.',
   ]);
 });
+
+test('it is told how many artifacts of others are no files here', () => {
+  const claim = { attempt: 1, snapshot: null, ignored: [], input: { turn } };
+  const told = (left: number) => notesOn({ home: undefined, workspace: { isNew: false }, artifacts: { left } }, claim);
+  expect(told(2)).toEqual(["2 of the others' artifacts cannot be files, and are not in /artifacts."]);
+  expect(told(0)).toEqual([]);
+});

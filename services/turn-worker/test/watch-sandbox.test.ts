@@ -10,7 +10,7 @@ let cache: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'suzumio-watch-'));
   cache = join(root, 'workspace/node_modules');
-  for (const path of [cache, join(root, 'turn')]) mkdirSync(path, { recursive: true });
+  for (const path of [cache, join(root, 'own'), join(root, 'turn')]) mkdirSync(path, { recursive: true });
   writeFileSync(join(cache, 'large'), Buffer.alloc(2_000));
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -29,7 +29,12 @@ function watch(
       unlinkedBytes: () => Promise.resolve(unlinked),
     },
     directory: { path: join(root, 'turn'), watchOutput: () => () => undefined },
-    workspace: { directory: join(root, 'workspace'), isIgnored: (path: string) => path === 'node_modules', bounds },
+    workspace: {
+      directory: join(root, 'workspace'),
+      ownArtifacts: join(root, 'own'),
+      isIgnored: (path: string) => path === 'node_modules',
+      bounds,
+    },
     home: undefined,
     disk: { add: () => () => undefined, wasShort: false, freeBytes: () => Promise.resolve(free()) },
     stop: new StopSwitch(),

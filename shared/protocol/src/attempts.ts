@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { artifactsSeen } from './artifacts-directory.js';
 import { failure } from './failure-codes.js';
 import { ignoredRoots, trackedPaths } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
@@ -98,6 +99,8 @@ export const claimAnswer = z.object({
   tracked: trackedPaths.optional(),
   /** What the workspace is restored to: the turn's newest capture, or the agent's snapshot. Null where it is empty. */
   snapshot: sha256.nullable(),
+  /** What it finds of others in its directory of artifacts; without it, it has none. */
+  artifacts: artifactsSeen.optional(),
   /** The repository that the workspace, which is empty, becomes a clone of before the turn starts. */
   clone: cloneRequest.optional(),
   /** What the worker finds out and reports before the turn starts, where it is a clone already. */
@@ -166,6 +169,18 @@ export type AttemptStats = z.infer<typeof attemptStats>;
 
 /** Why a workspace could not be stored: the ToolHost's refusal. */
 export const unsavedWorkspace = z.object({ code: z.string().max(100), message: z.string().max(2000) });
+
+/** How much is named of what was not published of an agent's own artifacts. */
+export const maxUnpublishedNames = 10;
+
+/** What was not published of an agent's own artifacts when its turn ended. */
+export const unpublishedArtifacts = z.object({
+  count: z.int().positive(),
+  items: z
+    .array(z.object({ name: z.string().max(maxLeftOutNameLength), why: z.string().max(500) }))
+    .max(maxUnpublishedNames),
+});
+export type UnpublishedArtifacts = z.infer<typeof unpublishedArtifacts>;
 
 export const completeRequest = z.object({
   output: turnOutput,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isInOwnArtifacts } from './own-artifacts.js';
 import { workspacePath } from './workspace-manifest.js';
 
 /**
@@ -56,11 +57,11 @@ export function captureScope(roots: readonly string[], tracked: readonly string[
   };
 }
 
-/** Whether a directory at a path of a workspace is ignored by its name or path. */
+/** Whether a directory at a path of a workspace is ignored by its name or path. What is to be published is not. */
 export function ignoring(roots: readonly string[]): (path: string) => boolean {
   const names = new Set(roots.filter((root) => !root.includes('/')));
   const paths = new Set(roots.filter((root) => root.includes('/')));
-  return (path) => names.has(path.slice(path.lastIndexOf('/') + 1)) || paths.has(path);
+  return (path) => (names.has(path.slice(path.lastIndexOf('/') + 1)) && !isInOwnArtifacts(path)) || paths.has(path);
 }
 
 /** The first ignored directory on the way to a path, which is not the path itself. */

@@ -101,7 +101,14 @@ export const runnerTurnInput = z.object({
    */
   sandbox: z
     .object({
-      mounts: z.array(z.object({ path: z.string(), readonly: z.boolean() })),
+      mounts: z.array(
+        z.object({
+          path: z.string(),
+          readonly: z.boolean(),
+          /** The path by which an agent knows it, where that is another. */
+          as: z.string().optional(),
+        }),
+      ),
       /** What the model is told with the result of its first step. */
       notes: z.array(z.string().max(1_000)).max(8).optional(),
     })

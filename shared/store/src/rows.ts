@@ -42,6 +42,8 @@ export interface AgentRow {
   /** Turns after this one count towards the hourly limit. */
   hour_from_turn: number;
   snapshot: string | null;
+  /** The snapshot from whose own artifacts it has published last. */
+  published_snapshot: string | null;
   /** 1 where a handler runs its turns. */
   external: number;
   /** The handler that last asked for its turns, and when. */

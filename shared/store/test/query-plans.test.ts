@@ -29,6 +29,8 @@ import { noteHandler } from '@suzumio/store/turns/note-handler';
 import { broadcast } from '@suzumio/store/mail/broadcast';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
+import { othersSeen } from '@suzumio/store/content/artifacts-seen';
+import { publishLeft, Unpublished } from '@suzumio/store/content/publish-left';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { watchTurnEnd } from '@suzumio/store/protection/watch';
 import Database from 'better-sqlite3';
@@ -64,6 +66,9 @@ test('nothing in a turn looks through history', async () => {
     const artifact = { creator: 'ada', name: 'a.md', path: 'artifacts/ff/f', sha256: 'f'.repeat(64), sizeBytes: 3 };
     publishArtifact(tx, { ...artifact, directory: { files: 1, contents: ['e'.repeat(64)] } });
     isPublished(tx, 'e'.repeat(64));
+    othersSeen(tx, { agent: 'ben', upTo: newestArtifactOfAll(tx) });
+    const left = { snapshot: null, artifacts: [{ ...artifact, name: 'b.md' }], unpublished: new Unpublished() };
+    publishLeft(tx, { id: attempt.turn, agent_id: 'ada' }, left);
     postMessage(tx, { ...message, turn: attempt.turn, attachments: ['a.md'] });
     const { id } = postMessage(tx, { ...message, sender: 'user', recipient: 'ada' });
     expect(() => replyToMessage(tx, { ...message, message: id, turn: attempt.turn })).toThrow('has not seen');

@@ -5,10 +5,12 @@ import { keptDirectory, keptPartOf } from '@suzumio/protocol/kept-path';
 import { Directory, hasDescriptorPaths } from './directory.js';
 import { explained, SandboxRefusal } from './refusal.js';
 
-/** A directory whose files tools may use, by its absolute path as agents know it. */
+/** A directory whose files tools may use, by its absolute path. */
 export interface Root {
   readonly path: string;
   readonly writable: boolean;
+  /** Another path by which agents know it. */
+  readonly as?: string | undefined;
 }
 
 /** How a path is gone along. */
@@ -109,13 +111,14 @@ export class Roots {
 
   /** The roots in words. */
   #named(): string {
-    const paths = this.roots.map(({ path }) => path).toReversed();
+    const paths = this.roots.map(({ path, as }) => as ?? path).toReversed();
     return paths.slice(0, shownNames).join(', ') + (paths.length > shownNames ? ', …' : '');
   }
 
   #rootOf(absolute: string): { root: Root; rest: string } | undefined {
     for (const root of this.roots) {
-      for (const start of [root.path, root.real]) {
+      for (const start of [root.path, root.real, root.as]) {
+        if (start === undefined) continue;
         if (absolute === start || absolute.startsWith(`${start}/`)) return { root, rest: absolute.slice(start.length) };
       }
     }
@@ -202,7 +205,7 @@ class Walk {
     const root = this.rootOf(path)?.root;
     if (this.way.foreign === true) this.#refuseKept(path, root);
     if (this.way.writing !== true || root?.writable === true) return;
-    throw this.#refusal('read-only', `is in ${root?.path ?? path}, which is read-only.`);
+    throw this.#refusal('read-only', `is in ${root?.as ?? root?.path ?? path}, which is read-only.`);
   }
 
   #refuseKept(path: string, root: Root | undefined): void {

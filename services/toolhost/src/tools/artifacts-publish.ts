@@ -9,7 +9,7 @@ import { plainText } from '@suzumio/protocol/plain-text';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { uploadedDirectory } from '@suzumio/store/content/directories';
 import { type NewArtifact, publishArtifact } from '@suzumio/store/content/publish-artifact';
-import { pathInWorkspace } from './path-in-workspace.js';
+import { publishedPath } from './path-in-workspace.js';
 import { defineTool, type ToolEnvironment } from './tool.js';
 import { uploadFacts } from './upload-facts.js';
 
@@ -55,13 +55,14 @@ export const artifactsPublish = defineTool({
     'you changed in a Git workspace, give patch: true. A directory may hold files and directories, and no links.',
   input: wanted,
   hidden: uploadFacts,
-  async prepare(input, { content, store, repository }) {
+  async prepare(input, environment) {
+    const { content, store, repository } = environment;
     const made =
       input.content !== undefined
         ? await fromText(input, store)
         : input.patch === true
           ? await fromChanges(input, content, repository())
-          : await fromWorkspace(input, content);
+          : await fromWorkspace(input, environment);
     const { name, sha256: hash, sizeBytes, directory, base } = made;
     const description = base === undefined ? input.description : againstBase(base, input.description);
     return (tx, { agent: creator, turn }) => {
@@ -83,9 +84,9 @@ type Made = Pick<NewArtifact, 'name' | 'workspacePath' | 'directory' | 'sha256' 
 /** A file or directory that the runner has uploaded. */
 async function fromWorkspace(
   { path = '', name: named, kind = 'file', ...told }: Wanted,
-  content: ContentStore,
+  { content, agent }: Pick<ToolEnvironment, 'content' | 'agent'>,
 ): Promise<Made> {
-  const workspacePath = pathInWorkspace(path);
+  const workspacePath = publishedPath(path, agent);
   const name = artifactName.safeParse(named ?? posix.basename(workspacePath));
   if (!name.success) {
     throw new SuzumioError('artifact-path-invalid', `"${path}" needs a name to be published as.`);

@@ -1,6 +1,17 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { artifactsPath, ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
+
+/**
+ * A path that an agent publishes: in its workspace, or in its own directory of artifacts.
+ *
+ * @throws SuzumioError `artifact-path-invalid`
+ */
+export function publishedPath(path: string, agent: string): string {
+  const own = `${artifactsPath}/${agent}/`;
+  return pathInWorkspace(path.startsWith(own) ? `${ownArtifacts}/${path.slice(own.length)}` : path);
+}
 
 /**
  * A path as the agent may write it, relative to the workspace.

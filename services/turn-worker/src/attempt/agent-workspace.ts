@@ -5,7 +5,7 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { errnoOf } from '../files/errno.js';
 import { type AttemptClient, whileUnavailable } from '../toolhost/toolhost-client.js';
-import { upload } from '../workspace/content-exchange.js';
+import { type FetchContent, upload } from '../workspace/content-exchange.js';
 import type { Content } from '../workspace/read-file.js';
 import type { Workspace } from '../workspace/workspaces.js';
 import type { StopSwitch } from './stop-switch.js';
@@ -36,18 +36,31 @@ export async function bringToSnapshot(
   snapshot: string | null,
   { client, stop }: { client: AttemptClient; stop: StopSwitch },
 ): Promise<void> {
+  const work = (fetch: FetchContent) => workspace.bringTo(snapshot, fetch, stop.stopped);
+  await bringing(work, 'The workspace could not be brought to its snapshot.', { client, stop });
+}
+
+/**
+ * Does what brings files into a directory, until all have come.
+ *
+ * @param failed says what could not be done
+ * @throws AttemptFailure `workspace-unavailable`, and others as they are
+ */
+export async function bringing<Result>(
+  work: (fetch: FetchContent) => Promise<Result>,
+  failed: string,
+  { client, stop }: { client: AttemptClient; stop: StopSwitch },
+): Promise<Result> {
   const fetch = async (sha256: string) => {
     stop.stopped.throwIfAborted();
     return client.getContent(sha256);
   };
   try {
-    await retry(() => workspace.bringTo(snapshot, fetch, stop.stopped), contentRetry(stop));
+    return await retry(() => work(fetch), contentRetry(stop));
   } catch (error) {
     // A full disk is this host's fault, not the workspace's.
     if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
-    throw new AttemptFailure('workspace-unavailable', 'The workspace could not be brought to its snapshot.', {
-      cause: error,
-    });
+    throw new AttemptFailure('workspace-unavailable', failed, { cause: error });
   }
 }
 

@@ -20,6 +20,7 @@ import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
 import { LiveCaptures } from './live-captures.js';
 import { notesOn } from './notes-on.js';
 import { openDoor } from './open-door.js';
+import { artifactsRoots } from './prepare-artifacts.js';
 import { type Prepared, prepareAttempt } from './prepare-attempt.js';
 import { type Outcome, report, type Reported } from './report.js';
 import { StopSwitch } from './stop-switch.js';
@@ -183,12 +184,19 @@ export class Attempt {
 
   #input(prepared: Prepared, door: OpenDoor): RunnerTurnInput {
     const { sandbox, workspace, repository } = prepared;
-    const { claim } = this.turn;
+    const { claim, ref } = this.turn;
     const { input, toolToken } = claim;
     return {
       ...input,
       ...(repository ? { repository } : {}),
-      ...(input.sandbox ? { sandbox: { ...input.sandbox, notes: notesOn(prepared, claim) } } : {}),
+      ...(input.sandbox
+        ? {
+            sandbox: {
+              mounts: [...input.sandbox.mounts, ...artifactsRoots(prepared, ref.agent)],
+              notes: notesOn(prepared, claim),
+            },
+          }
+        : {}),
       workspace: sandbox.workspaceSeen(workspace.directory),
       controllerUrl: sandbox.controllerUrl(door),
       token: toolToken,
@@ -197,7 +205,7 @@ export class Attempt {
   }
 
   async #start(
-    { engine, sandbox: prepared, workspace, home, directory }: Prepared,
+    { engine, sandbox: prepared, workspace, artifacts, home, directory }: Prepared,
     input: RunnerTurnInput,
     onConnection: (connection: Duplex) => void,
   ): Promise<Sandbox> {
@@ -212,6 +220,7 @@ export class Attempt {
       doorDirectory: directory.doorDirectory,
       temporary: directory.temporary,
       workspace: workspace.directory,
+      artifacts,
       home: home?.directory,
       input,
       mounts,

@@ -1,12 +1,22 @@
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
+import type { PreparedArtifacts } from './prepare-artifacts.js';
 
 /** How many of the directories that are not captured are named. */
 const mostNamed = 10;
 
 /** What the model is told of its sandbox with its first result there. */
 export function notesOn(
-  { home, workspace }: { home: Pick<AgentHome, 'emptied'> | undefined; workspace: Pick<Workspace, 'isNew'> },
+  {
+    home,
+    workspace,
+    artifacts,
+  }: {
+    home: Pick<AgentHome, 'emptied'> | undefined;
+    workspace: Pick<Workspace, 'isNew'>;
+    artifacts?: Pick<PreparedArtifacts, 'left'> | undefined;
+  },
   claim: Pick<ClaimAnswer, 'attempt' | 'snapshot' | 'ignored'> & { input: Pick<ClaimAnswer['input'], 'turn'> },
 ): string[] {
   return [
@@ -14,6 +24,9 @@ export function notesOn(
       ? []
       : [`Your home directory was emptied before this turn, for it had ${home.emptied}.`]),
     ...(workspace.isNew ? notesOnMove(claim) : []),
+    ...(artifacts && artifacts.left > 0
+      ? [`${String(artifacts.left)} of the others' artifacts cannot be files, and are not in ${artifactsPath}.`]
+      : []),
   ];
 }
 

@@ -10,6 +10,7 @@ import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { boundsOf } from '../workspace/workspace-bounds.js';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot } from './agent-workspace.js';
+import { type PreparedArtifacts, prepareArtifacts } from './prepare-artifacts.js';
 import { cloneWorkspace } from './clone-workspace.js';
 import { type Host, requireAllowed } from './host.js';
 import { lookUpstream } from './look-upstream.js';
@@ -21,6 +22,8 @@ export interface Prepared {
   engine: TurnEngine;
   sandbox: PreparedSandbox;
   workspace: Workspace;
+  /** The directories of artifacts; absent where the turn has none. */
+  artifacts: PreparedArtifacts | undefined;
   /** What it is a clone of. */
   repository: Repository | undefined;
   /** Where its tools run programs. */
@@ -59,6 +62,7 @@ export async function prepareAttempt(
   const { ignored = [], tracked = [] } = claim;
   const workspace = await host.workspaces.open(ref, sandbox.owner, { ignored, tracked, bounds });
   await bringToSnapshot(workspace, claim.snapshot, { client, stop });
+  const artifacts = await prepareArtifacts(workspace, sandbox, { ref, claim }, { host, client, stop });
   const [of, by] = [
     { ref, claim },
     { host, client, stop, logger },
@@ -72,7 +76,7 @@ export async function prepareAttempt(
   if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
   const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;
   const directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
-  return { engine, sandbox, workspace, repository, home, directory };
+  return { engine, sandbox, workspace, artifacts, repository, home, directory };
 }
 
 /**

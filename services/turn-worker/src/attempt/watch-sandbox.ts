@@ -11,7 +11,7 @@ import type { WorkerDisk } from './worker-disk.js';
 export interface WatchOptions {
   sandbox: Sandbox;
   directory: TurnDirectory;
-  workspace: CachedWorkspace & Pick<Workspace, 'bounds'>;
+  workspace: CachedWorkspace & Pick<Workspace, 'bounds' | 'ownArtifacts'>;
   /** Where its programs keep caches, with bounds of its own. */
   home: AgentHome | undefined;
   disk: Pick<WorkerDisk, 'add' | 'freeBytes' | 'wasShort'>;
@@ -63,7 +63,7 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     maxEntries: workspace.bounds.maxEntries + turnFiles,
   };
   const sizes = new SizeWatch({
-    directories: () => [workspace.directory, directory.path],
+    directories: () => [workspace.directory, workspace.ownArtifacts, directory.path],
     leave: isCache(workspace),
     bounds,
     endsAt: canMend ? larger(bounds, homeBounds) : undefined,

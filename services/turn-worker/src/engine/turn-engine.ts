@@ -51,9 +51,17 @@ export interface PreparedSandbox {
   readonly announcesWrites: boolean;
   /** The runner's path of the workspace. */
   workspaceSeen(directory: string): string;
+  /** The runner's paths of the directories of artifacts. Where they are the same, programs can write in those of others. */
+  artifactsSeen(directories: ArtifactsDirectories, agent: string): ArtifactsDirectories;
   /** The runner's address of the open door. */
   controllerUrl(door: OpenDoor): string;
   start(options: StartOptions): Promise<Sandbox>;
+}
+
+/** The directory that has one of each agent in it, and the agent's own, which is found there, too. */
+export interface ArtifactsDirectories {
+  all: string;
+  own: string;
 }
 
 /**
@@ -84,6 +92,8 @@ export interface StartOptions {
   /** Where temporary files go in a sandbox without a file system of its own: removed with the turn, not made yet. */
   temporary: string;
   workspace: string;
+  /** The directories of artifacts, where it has any. */
+  artifacts?: ArtifactsDirectories | undefined;
   /** For caches, where its tools run programs. */
   home: string | undefined;
   /** Further mounts from the host: allowed by the policy, with links resolved. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type AttemptStats, maxLeftOutNameLength, maxLeftOutNames } from '@suzumio/protocol/attempts';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
+import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
 import { countFiles } from '../files/count-files.js';
@@ -15,6 +16,7 @@ import { CaptureSize } from './capture-size.js';
 import { isLeftover, weigh } from './weigh.js';
 import { type FileClock, hasSameTimes } from './file-clock.js';
 import { isEqual, type KnownDirectory, type KnownEntry, manifestOf, partsOf } from './known-tree.js';
+import { type OwnDirectory, seenIn } from './own-directory.js';
 import { type Content, FileReader } from './read-file.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
 import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
@@ -23,6 +25,8 @@ export interface CaptureOptions {
   bounds: WorkspaceBounds;
   /** What is captured. A directory that is not is left as the last known content has it, or out. @default everything */
   scope?: CaptureScope;
+  /** Is captured with it. */
+  own?: OwnDirectory | undefined;
   /**
    * Whether a program may be writing there now. A live capture changes nothing in the directory, but for permissions without
    * which it could not read it.
@@ -98,7 +102,7 @@ class Walk {
     this.#scope = options.scope ?? captureScope([]);
     this.#leasePatienceMs = live ? leasePatienceMs : Number.POSITIVE_INFINITY;
     this.#size = new CaptureSize(options.bounds, () =>
-      weigh(root, { isIgnored: this.#scope.isIgnored, check: options.check }),
+      weigh(root, { isIgnored: this.#scope.isIgnored, own: options.own, check: options.check }),
     );
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, options.check);
   }
@@ -133,11 +137,14 @@ class Walk {
       if (!live) await removeTree(directory.atBytes(name));
     }
     const entries = new Map<string, KnownEntry>();
-    for (const name of names) {
+    const isRoot = prefix === '';
+    for (const name of isRoot && this.options.own ? withOwn(names) : names) {
       this.options.check();
       const path = `${prefix}${name}`;
       if (isLeftover(path)) {
         if (!live) await removeTree(directory.at(name));
+        const own = path === ownArtifacts ? await this.#own(known?.entries.get(name)) : undefined;
+        if (own) entries.set(name, own);
         continue;
       }
       const before = known?.entries.get(name);
@@ -160,7 +167,6 @@ class Walk {
       if (entry) entries.set(name, entry);
       if (isCounted && entry) this.#ignoredFiles -= filesOf(entry);
     }
-    const isRoot = prefix === '';
     const hasManifest = known?.sha256 !== undefined || (isRoot && entries.size === 0);
     if (known && hasManifest && hasEntriesOf(known, entries)) return known;
     const result: KnownDirectory = { kind: 'directory', entries };
@@ -168,10 +174,32 @@ class Walk {
     return result;
   }
 
+  /** What is in the agent's own directory of artifacts; undefined where it is empty. */
+  async #own(before: KnownEntry | undefined): Promise<KnownDirectory | undefined> {
+    const { own } = this.options;
+    if (!own) return undefined;
+    const directory = OpenDirectory.open(own.directory);
+    try {
+      const known = before?.kind === 'directory' ? before : undefined;
+      const { files, directories } = directory.kinds(0);
+      // Most agents have none: no manifest is stored of it.
+      if (files + directories.length === 0) return undefined;
+      const captured = await this.#directory(directory, `${ownArtifacts}/`, known);
+      return captured.entries.size === 0 ? undefined : captured;
+    } finally {
+      directory.close();
+    }
+  }
+
   #leaveOut(path: string): void {
     this.#leftOut ??= { count: 0, names: [] };
     this.#leftOut.count += 1;
-    if (this.#leftOut.names.length < maxLeftOutNames) this.#leftOut.names.push(beginningOf(path, maxLeftOutNameLength));
+    if (this.#leftOut.names.length >= maxLeftOutNames) return;
+    this.#leftOut.names.push(beginningOf(this.#seen(path), maxLeftOutNameLength));
+  }
+
+  #seen(path: string): string {
+    return seenIn(this.options.own, path);
   }
 
   #filesIn(parent: OpenDirectory, name: string, path: string): number {
@@ -224,7 +252,8 @@ class Walk {
           look -= 1;
           continue;
         }
-        if (this.options.live && (code === leased || unreadable.has(code))) return asBefore(stat, path, before, code);
+        if (this.options.live && (code === leased || unreadable.has(code)))
+          return asBefore(stat, this.#seen(path), before, code);
         const isMoved = error instanceof Changed || error instanceof NotARegularFile || moved.has(code);
         if (!isMoved) throw error;
         if (look > 1) return undefined;
@@ -259,7 +288,7 @@ class Walk {
     if (live) permit(directory, name, found, 0o400);
     else if ((found.mode & 0o400) === 0) directory.chmod(name, 0o644);
     this.#size.addRead(found.size);
-    const { content, stat, isSteady } = this.#reader.read(directory.at(name), path);
+    const { content, stat, isSteady } = this.#reader.read(directory.at(name), this.#seen(path));
     const isAgain = !isSteady && look === 1;
     if (!isAgain && this.#isNew(content.sha256)) await this.options.store(content);
     else if ('file' in content) unlinkSync(content.file);
@@ -305,6 +334,11 @@ class Walk {
     this.#stored.add(sha256);
     return true;
   }
+}
+
+/** The names in a workspace, and the one under which its snapshots have the agent's own artifacts, sorted. */
+function withOwn(names: string[]): string[] {
+  return names.includes(ownArtifacts) ? names : [...names, ownArtifacts].sort();
 }
 
 /** Gives the owner permissions that it has taken from itself, if this process may: root needs none. */

@@ -56,12 +56,16 @@ export async function download(
 }
 
 /** A manifest; only its length is checked. */
-export async function downloadManifest(sha256: string, fetch: FetchContent): Promise<Uint8Array> {
+export async function downloadManifest(
+  sha256: string,
+  fetch: FetchContent,
+  maxBytes = maxWorkspaceManifestBytes,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
   for await (const chunk of await fetch(sha256)) {
     sizeBytes += chunk.length;
-    if (sizeBytes > maxWorkspaceManifestBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
+    if (sizeBytes > maxBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -1,12 +1,14 @@
 import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CaptureScope } from '@suzumio/protocol/ignored-roots';
+import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
 import { isExecutable } from './capture.js';
 import type { FileClock } from './file-clock.js';
+import type { OwnDirectory } from './own-directory.js';
 import type { KnownDirectory, KnownEntry, KnownFile } from './known-tree.js';
 import { FileReader } from './read-file.js';
 
@@ -26,6 +28,8 @@ export interface RestoreOptions {
   temporary: string;
   /** What is captured. A directory that is not stays as it is, if it is the owner's. */
   scope: CaptureScope;
+  /** Is restored with it. */
+  own?: OwnDirectory | undefined;
   /** The owner of the files. @default this process's user */
   owner: Owner | undefined;
   /** Called between steps; throws to cancel. */
@@ -46,16 +50,43 @@ export async function restore(
   snapshot: SnapshotDirectory,
   options: RestoreOptions,
 ): Promise<KnownDirectory> {
-  const root = OpenDirectory.open(path);
   const restoration = new Restoration(options);
-  try {
-    const known = await restoration.bring(root, '', snapshot, options.known);
-    restoration.noteFiles();
-    return known;
-  } finally {
-    root.close();
+  const bring = async (at: string, prefix: string, wanted: SnapshotDirectory, known: KnownDirectory | undefined) => {
+    const directory = OpenDirectory.open(at);
+    try {
+      return await restoration.bring(directory, prefix, wanted, known);
+    } finally {
+      directory.close();
+    }
+  };
+  const { own, known: before } = options;
+  const { workspace, artifacts } = own ? apart(snapshot) : { workspace: snapshot };
+  const known = await bring(path, '', workspace, before);
+  if (own) {
+    const knownOwn = before?.entries.get(ownArtifacts);
+    const wanted = artifacts ?? { sha256: undefined, entries: [] };
+    const ownBefore = knownOwn?.kind === 'directory' ? knownOwn : undefined;
+    const restored = await bring(own.directory, `${ownArtifacts}/`, wanted, ownBefore);
+    if (artifacts) known.entries = inOrder(known.entries.set(ownArtifacts, restored));
   }
+  restoration.noteFiles();
+  return known;
 }
+
+/** What of a snapshot is in the workspace, and what in the agent's own directory of artifacts. */
+function apart({ sha256, entries }: SnapshotDirectory): {
+  workspace: SnapshotDirectory;
+  artifacts?: SnapshotDirectory | undefined;
+} {
+  const own = entries.find(({ name }) => name === ownArtifacts);
+  return {
+    workspace: { sha256, entries: entries.filter((entry) => entry !== own) },
+    artifacts: own?.kind === 'directory' ? own.directory : undefined,
+  };
+}
+
+const inOrder = (entries: KnownDirectory['entries']): KnownDirectory['entries'] =>
+  new Map([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
 
 class Restoration {
   readonly #files: { file: KnownFile; stat: Stats }[] = [];

@@ -1,12 +1,15 @@
 import type { SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
 import type { Captured } from './capture.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
+import type { OwnDirectory } from './own-directory.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 
 /** What a thread needs to work on a workspace. */
 export interface WorkspacePlace {
   directory: string;
+  /** The agent's own directory of artifacts, part of its snapshots; absent where that is none. */
+  own?: OwnDirectory | undefined;
   /** The known content, stored between turns. */
   treeFile: string;
   /** For content in transfer: on the same file system, outside of every mount. */

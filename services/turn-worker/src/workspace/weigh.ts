@@ -1,11 +1,15 @@
 import { inBlocks } from '@suzumio/protocol/disk-blocks';
+import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
+import { type OwnDirectory, seenIn } from './own-directory.js';
 
 export interface WeighOptions {
   /** Whether a directory at this path is left out. */
   isIgnored: (path: string) => boolean;
+  /** Is weighed with it. */
+  own?: OwnDirectory | undefined;
   /** Called between entries; throws to cancel. */
   check: () => void;
 }
@@ -16,8 +20,12 @@ interface Weight {
   entries: number;
 }
 
-/** Output of commands, and files that a killed tool left half written: they end with the turn. */
-export const isLeftover = (path: string) => path === '.suzumio' || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);
+/**
+ * Output of commands, files that a killed tool left half written, and what has the name under which snapshots have something else:
+ * they end with the turn.
+ */
+export const isLeftover = (path: string) =>
+  path === '.suzumio' || path === ownArtifacts || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);
 
 /** Where counting stops: the largest workspace that a turn may have for a while. */
 const mostEntries = 500_000;
@@ -38,6 +46,7 @@ export function weigh(root: string, options: WeighOptions): Weighed {
   const directory = OpenDirectory.open(root);
   try {
     weighing.add(directory, '', []);
+    if (options.own) weighing.addOwn(options.own);
   } finally {
     directory.close();
   }
@@ -64,26 +73,32 @@ class Weighing {
       }
       // No deeper than a capture goes: each level is an open descriptor.
       if (stat.isDirectory() && path.length <= maxWorkspacePathLength)
-        this.#subdirectory(directory, name, path, within);
+        this.#weigh(() => directory.open(name), path, within);
     }
+  }
+
+  addOwn({ directory }: OwnDirectory): void {
+    this.#weigh(() => OpenDirectory.open(directory), ownArtifacts, []);
   }
 
   told(): string {
     const { bytes, entries } = this.all;
     const share = (weight: Weight) => Math.max(weight.bytes / (bytes + 1), weight.entries / (entries + 1));
     const largest = this.#directories.sort((a, b) => share(b) - share(a)).slice(0, mostShown);
-    const shown = largest.map((weight) => `${JSON.stringify(weight.path)} (${amount(weight)})`);
+    const shown = largest.map(
+      (weight) => `${JSON.stringify(seenIn(this.options.own, weight.path))} (${amount(weight)})`,
+    );
     const most = entries >= mostEntries ? 'at least ' : '';
     return `It has ${most}${amount(this.all)}${shown.length === 0 ? '' : `; the largest directories are ${shown.join(', ')}`}.`;
   }
 
-  #subdirectory(parent: OpenDirectory, name: string, path: string, within: readonly Weight[]): void {
+  #weigh(open: () => OpenDirectory, path: string, within: readonly Weight[]): void {
     const own: Weight = { path, bytes: 0, entries: 0 };
     const isShown = within.length < shownDepth;
     if (isShown) this.#directories.push(own);
     let directory: OpenDirectory;
     try {
-      directory = parent.open(name);
+      directory = open();
     } catch (error) {
       // It was moved, or cannot be looked into.
       if (errnoOf(error) === undefined) throw error;

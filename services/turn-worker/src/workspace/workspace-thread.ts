@@ -176,6 +176,7 @@ async function carryOutRestore(
     clock,
     temporary,
     scope: captureScope(place.ignored, place.tracked),
+    own: place.own,
     owner,
     fetch: async ({ sha256, sizeBytes }, path, to) => {
       await at.ask('file', { file: { sha256, sizeBytes }, path, to });
@@ -202,7 +203,7 @@ async function carryOutCapture(
   { live }: Jobs['capture'],
   at: RunningJob,
 ): Promise<Results['capture']> {
-  const { directory, temporary, bounds } = place;
+  const { directory, own, temporary, bounds } = place;
   clear(temporary);
   const clock = FileClock.read(temporary, live);
   const known = trustedOf(trees.get(place), clock)?.root;
@@ -211,6 +212,7 @@ async function carryOutCapture(
   const { root, ...captured } = await capture(directory, {
     bounds,
     scope,
+    own,
     live,
     clock,
     known,
@@ -219,7 +221,8 @@ async function carryOutCapture(
     check,
   }).catch((error: unknown) => {
     if (!(error instanceof WorkspaceTooLarge)) throw error;
-    throw new WorkspaceTooLarge(`${error.message} ${weigh(directory, { isIgnored: scope.isIgnored, check }).told}`);
+    const { told } = weigh(directory, { isIgnored: scope.isIgnored, own, check });
+    throw new WorkspaceTooLarge(`${error.message} ${told}`);
   });
   await at.allStored();
   const tree = { snapshot: captured.id, atMs: clock.nowMs, root };

@@ -9,6 +9,8 @@ import type { WorkspaceBounds } from './workspace-bounds.js';
 import { download, downloadManifest, type FetchContent } from './content-exchange.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
+import { OthersArtifacts } from './others-artifacts.js';
+import type { OwnDirectory } from './own-directory.js';
 import { nothingKnown, readSidecar, type Sidecar, writeSidecar } from './sidecar.js';
 import type { WorkspacePlace } from './thread-messages.js';
 import type { WorkspaceThreads } from './workspace-threads.js';
@@ -32,7 +34,7 @@ export interface AgentHome {
   noteFull(why: string | undefined): void;
 }
 
-/** The directories in which agents keep their files, one each. */
+/** The directories in which agents keep their files, and find those of others. */
 export class Workspaces {
   /** Which homes begin anew, and why. A worker that starts knows of none, until it watches their next turns. */
   readonly #fullHomes = new Map<string, string>();
@@ -52,17 +54,19 @@ export class Workspaces {
     const { workerDir, boot, threads } = this.options;
     const name = join(nameOf(agent), agent.agent);
     const directory = join(workerDir, directories.workspaces, name);
+    const own = { directory: join(workerDir, directories.artifacts, name, 'own'), agent: agent.agent };
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
-    const { isNew, uid, gid } = await this.#directory(directory, sidecar);
-    const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
-    if (isAnothers) await chown(directory, owner.uid, owner.gid);
+    const ofOwn = await this.#directory(own.directory, owner, [dirname(sidecar)]);
+    // Last the workspace itself: where it is, the others are.
+    const { isNew, isOther } = await this.#directory(directory, owner);
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
     // directory is restored to its snapshot.
-    const known = isNew || isAnothers ? nothingKnown(boot) : await readSidecar(sidecar, boot);
+    const known = isOther || ofOwn.isOther ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     const place = {
       directory,
-      treeFile: `${sidecar.slice(0, -'.json'.length)}.tree`,
+      own,
+      treeFile: treeFileOf(sidecar),
       temporary,
       boot,
       bounds,
@@ -72,13 +76,32 @@ export class Workspaces {
     return new Workspace(place, { isNew, sidecarPath: sidecar, owner }, threads, known);
   }
 
-  async #directory(path: string, sidecar: string): Promise<{ isNew: boolean; uid: number; gid: number }> {
+  /** The directory of what others have published, for an agent of this user. */
+  async others(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<OthersArtifacts> {
+    const { workerDir, bounds, boot, threads } = this.options;
+    // No agent has such a name.
+    const name = join(nameOf(agent), '@others', agent.agent);
+    const directory = join(workerDir, directories.artifacts, nameOf(agent), agent.agent, 'all');
+    const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
+    const temporary = join(workerDir, directories.temporary, name);
+    const { isOther } = await this.#directory(directory, owner, [dirname(sidecar)]);
+    const place = { directory, treeFile: treeFileOf(sidecar), temporary, boot, bounds, ignored: [], tracked: [] };
+    const known = isOther ? nothingKnown(boot) : await readSidecar(sidecar, boot);
+    return new OthersArtifacts(place, { sidecarPath: sidecar, owner }, threads, known);
+  }
+
+  /** Makes a directory where it is not there, after `parents`, and the owner's where it is another user's. */
+  async #directory(
+    path: string,
+    owner: Owner | undefined,
+    parents: readonly string[] = [],
+  ): Promise<{ isNew: boolean; isOther: boolean }> {
     const found = await stat(path).catch(absent);
-    if (found) return { isNew: false, uid: found.uid, gid: found.gid };
-    // Last the directory itself: where it is, the others are.
-    for (const each of [dirname(sidecar), path]) await mkdir(each, { recursive: true, mode: 0o700 });
-    const { uid, gid } = await stat(path);
-    return { isNew: true, uid, gid };
+    if (!found) for (const each of [...parents, path]) await mkdir(each, { recursive: true, mode: 0o700 });
+    const { uid, gid } = found ?? (await stat(path));
+    const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
+    if (isAnothers) await chown(path, owner.uid, owner.gid);
+    return { isNew: !found, isOther: !found || isAnothers };
   }
 
   /** The home of an agent. One that was seen to be too full, or is another user's, begins anew. */
@@ -119,16 +142,25 @@ export class Workspaces {
 
   /** Removes all workspaces of a project. They must not be in use. */
   async remove(project: ProjectRef): Promise<void> {
-    const { temporary, sidecars, homes, workspaces } = directories;
+    const { temporary, sidecars, homes, artifacts, workspaces } = directories;
     // The workspaces last: leftovers are found by them.
-    for (const directory of [temporary, sidecars, homes, workspaces]) {
+    for (const directory of [temporary, sidecars, homes, artifacts, workspaces]) {
       await removeTree(join(this.options.workerDir, directory, nameOf(project)));
     }
   }
 }
 
 /** The subdirectories of a worker's directory for agents' files. */
-const directories = { workspaces: 'workspaces', sidecars: 'snapshots', temporary: 'downloads', homes: 'homes' };
+const directories = {
+  workspaces: 'workspaces',
+  artifacts: 'artifacts',
+  sidecars: 'snapshots',
+  temporary: 'downloads',
+  homes: 'homes',
+};
+
+/** Beside what is known of a directory as a whole. */
+const treeFileOf = (sidecar: string): string => `${sidecar.slice(0, -'.json'.length)}.tree`;
 
 /** A unique name of a project, also among projects that had the same name. */
 function nameOf({ cell, project, epoch }: ProjectRef): string {
@@ -161,7 +193,7 @@ export class Workspace {
   #captured: Sidecar['at'];
 
   constructor(
-    private place: WorkspacePlace,
+    private place: WorkspacePlace & { own: OwnDirectory },
     private readonly of: { isNew: boolean; sidecarPath: string; owner: Owner | undefined },
     private readonly threads: WorkspaceThreads,
     private known: Sidecar,
@@ -169,6 +201,11 @@ export class Workspace {
 
   get directory(): string {
     return this.place.directory;
+  }
+
+  /** The agent's own directory of artifacts, which is captured and restored with it. */
+  get ownArtifacts(): string {
+    return this.place.own.directory;
   }
 
   /** Whether this host had nothing of the agent's before: no directory that is not captured is there. */

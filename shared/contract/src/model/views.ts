@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { artifactKind, attachment } from '@suzumio/protocol/artifacts';
-import { attemptStats, unsavedWorkspace } from '@suzumio/protocol/attempts';
+import { attemptStats, unpublishedArtifacts, unsavedWorkspace } from '@suzumio/protocol/attempts';
 import { failure } from '@suzumio/protocol/failure-codes';
 import { labels } from './labels.js';
 import { priority, projectId } from '@suzumio/protocol/ids';
@@ -203,10 +203,10 @@ export const attemptView = z.object({
   counted: z.boolean().nullable().describe('Whether it counts towards the attempts that a turn may have.'),
   failure: failure.nullable(),
   stats: attemptStats
-    .extend({ unsaved: unsavedWorkspace.optional() })
+    .extend({ unsaved: unsavedWorkspace.optional(), unpublished: unpublishedArtifacts.optional() })
     .nullable()
     .describe(
-      'What its worker measured and found. `ignoredFiles` is how many files are in directories that are not captured, `leftOut` what no snapshot holds: pipes, sockets, and names that are no text. With `unsaved`, the workspace could not be stored.',
+      'What its worker measured and found. `ignoredFiles` is how many files are in directories that are not captured, `leftOut` what no snapshot holds: pipes, sockets, and names that are no text. With `unsaved`, the workspace could not be stored. `unpublished` is what its agent changed in its own directory of artifacts and could not publish.',
     ),
   startedAt: time,
   endedAt: time.nullable(),

@@ -1,5 +1,6 @@
 import { posix } from 'node:path';
 import type { SandboxLimits } from '@suzumio/protocol/attempts';
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import { type Denial, denial } from './denial.js';
 import { type HostPaths, isProtected, isWithin, realPath } from './host-paths.js';
 import type { Policy } from './policy.js';
@@ -7,7 +8,16 @@ import type { Policy } from './policy.js';
 type Mount = SandboxLimits['mounts'][number];
 
 /** Paths that Suzumio and the kernel provide in every container; mounts must neither cover nor be inside them. */
-export const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
+export const reservedTargets = [
+  '/turn',
+  '/workspace',
+  artifactsPath,
+  '/turn-shim',
+  '/opt/suzumio',
+  '/proc',
+  '/sys',
+  '/dev',
+];
 
 /** The denials of a container's mounts and memory file systems. */
 export function mountDenials(

@@ -1,5 +1,6 @@
 import type { SelectedMail } from './select-mail.js';
 import type { Skill } from '@suzumio/contract/model/skill';
+import { type ArtifactsTold, renderArtifacts } from './artifacts.js';
 import { renderAttachments } from './attachments.js';
 import { oneLine, renderBody, visibleLines } from './body.js';
 import { renderDirectories, type PromptMount } from './directories.js';
@@ -39,6 +40,8 @@ export interface PromptInput {
   readonly readsMessages?: string;
   /** What the agent finds in its workspace, if it has tools to use it. */
   readonly workspace?: WorkspaceTop | undefined;
+  /** What it finds in its directory of artifacts, if it has such tools. */
+  readonly artifacts?: ArtifactsTold | undefined;
   /** How its last turn failed, if it did and the agent has such tools. */
   readonly lastFailure?: LastFailure | undefined;
   /** What became of the files of its last turn. */
@@ -70,9 +73,10 @@ export function renderPrompt(input: PromptInput): string {
     `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
     '',
     ...renderWorkspace(input.workspace),
+    ...renderArtifacts(input.artifacts, agent.id),
     ...renderDirectories(input.mounts),
     ...renderLastFailure(input.lastFailure),
-    ...renderLastFiles(input.lastFiles),
+    ...renderLastFiles(input.lastFiles, agent.id),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap((mail) => frame(mail, input.readsMessages ?? 'messages.read')),
     '',

@@ -1,3 +1,4 @@
+import { artifactsPath } from '@suzumio/protocol/own-artifacts';
 import type { TopEntry } from '@suzumio/protocol/workspace-snapshot';
 import { oneLine, visibleLines } from './body.js';
 
@@ -68,10 +69,14 @@ export interface LastFiles {
   readonly unsaved?: { readonly code: string; readonly message: string } | undefined;
   /** What no snapshot holds. */
   readonly leftOut?: { readonly count: number; readonly names: readonly string[] } | undefined;
+  /** What of its own artifacts was not published. */
+  readonly unpublished?:
+    | { readonly count: number; readonly items: readonly { readonly name: string; readonly why: string }[] }
+    | undefined;
 }
 
 /** The sections on files that an agent made and does not find again; nothing where it finds all. */
-export function renderLastFiles({ unsaved, leftOut }: LastFiles = {}): string[] {
+export function renderLastFiles({ unsaved, leftOut, unpublished }: LastFiles = {}, agent = ''): string[] {
   return [
     ...(unsaved === undefined
       ? []
@@ -88,6 +93,14 @@ export function renderLastFiles({ unsaved, leftOut }: LastFiles = {}): string[] 
           ...leftOut.names.map((name) => `  ${oneLine(name)}`),
           ...(leftOut.count > leftOut.names.length ? ['  and more'] : []),
           'Pipes, sockets and devices are not kept, nor what has a name that is not UTF-8.',
+          '',
+        ]),
+    ...(unpublished === undefined
+      ? []
+      : [
+          `# Not published of ${artifactsPath}/${oneLine(agent)}: ${String(unpublished.count)}`,
+          ...unpublished.items.map(({ name, why }) => `  ${oneLine(name)}: ${oneLine(why)}`),
+          ...(unpublished.count > unpublished.items.length ? ['  and more'] : []),
           '',
         ]),
   ];

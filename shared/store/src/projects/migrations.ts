@@ -508,4 +508,12 @@ ALTER TABLE git_pushes ALTER COLUMN attempt DROP NOT NULL;
 ALTER TABLE git_pushes ALTER COLUMN key DROP NOT NULL;
 `,
   },
+  {
+    // Artifacts as files: the newest of each name, and the snapshot whose own artifacts an agent has published last.
+    version: 35,
+    sql: `
+CREATE INDEX artifacts_newest ON artifacts (creator, name, seq DESC);
+ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
+`,
+  },
 ];

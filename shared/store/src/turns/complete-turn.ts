@@ -1,5 +1,6 @@
 import type { AttemptEnded, CompleteRequest } from '@suzumio/protocol/attempts';
 import type { TurnOutput } from '@suzumio/protocol/runner';
+import { type LeftArtifacts, publishLeft } from '../content/publish-left.js';
 import { watchTurnEnd } from '../protection/watch.js';
 import { attemptRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -13,6 +14,7 @@ import { noticeTurn } from './turn-notices.js';
  * Ends a turn successfully. A repeated report gets the same answer.
  *
  * @param counted how the workspace has changed
+ * @param artifacts what it has changed in its agent's own directory of artifacts
  * @throws SuzumioError `attempt-over`
  */
 export function completeTurn(
@@ -20,13 +22,19 @@ export function completeTurn(
   id: AttemptId,
   report: Omit<CompleteRequest, 'output'> & { output: TurnOutput },
   counted?: CountedChange,
+  artifacts?: LeftArtifacts,
 ): AttemptEnded {
   const turn = turnRow(tx, id.turn);
   const attempt = attemptRow(tx, id.turn, id.attempt);
   if (attempt?.status === 'completed') return { turn: 'completed' };
   assertRunning(attempt, id);
   const { stats, unsaved } = report;
-  closeAttempt(tx, attempt, { status: 'completed', stats: unsaved ? { ...stats, unsaved } : stats });
+  const unpublished = artifacts && publishLeft(tx, turn, artifacts);
+  const more = { ...(unsaved ? { unsaved } : {}), ...(unpublished ? { unpublished } : {}) };
+  closeAttempt(tx, attempt, {
+    status: 'completed',
+    stats: Object.keys(more).length > 0 ? { ...stats, ...more } : stats,
+  });
   tx.run('UPDATE turns SET output_text = :text, usage_json = :usage WHERE id = :turn', {
     turn: turn.id,
     text: report.output.text,

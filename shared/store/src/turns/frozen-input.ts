@@ -14,6 +14,8 @@ export type FrozenInput = Omit<ClaimAnswer['input'], 'tools' | 'limits' | 'histo
   /** The hash of the tools' definitions. */
   toolSet?: string;
   history?: HistoryPlan;
+  /** The newest artifact that it finds as a file. */
+  artifactsUpTo?: number;
 };
 
 /** Builds a runner's input for a turn. */
@@ -25,6 +27,7 @@ export function frozenInput(
     mail: readonly SelectedMail[];
     toolSet?: string | undefined;
     history?: HistoryPlan | undefined;
+    artifactsUpTo?: number | undefined;
   },
 ): FrozenInput {
   const { mode, script } = agent.external === 1 ? { mode: 'mock' as const, script: undefined } : config.backend.runner;
@@ -71,6 +74,7 @@ export function frozenInput(
     toolNames: toolNames(agent, config),
     ...(told.toolSet === undefined ? {} : { toolSet: told.toolSet }),
     ...(told.history ? { history: told.history } : {}),
+    ...(told.artifactsUpTo === undefined ? {} : { artifactsUpTo: told.artifactsUpTo }),
   };
 }
 

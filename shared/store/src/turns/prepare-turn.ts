@@ -1,7 +1,7 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AttemptView } from '@suzumio/contract/model/views';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
-import { mountedFor } from '@suzumio/core/config/sandbox-of';
+import { backendOf, mountedFor } from '@suzumio/core/config/sandbox-of';
 import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
@@ -9,6 +9,8 @@ import type { WorkspaceTop } from '@suzumio/core/prompt/workspace';
 import { functionName } from '@suzumio/protocol/conversation';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
+import { newestArtifactOfAll } from '../content/artifacts.js';
+import { othersSeen } from '../content/artifacts-seen.js';
 import { unreadMail } from '../mail/unread-mail.js';
 import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
@@ -34,6 +36,8 @@ export interface PreparedTurn {
 export interface SandboxSeen {
   readonly snapshot: string | null;
   readonly workspace: WorkspaceTop | undefined;
+  /** Whether it has something in its own directory of artifacts. */
+  readonly hasOwnArtifacts: boolean;
   /** The sizes of mounts, by target. */
   readonly mounts: ReadonlyMap<string, MountSize>;
 }
@@ -66,13 +70,14 @@ export function prepareTurn(
   const maxMessages = Math.min(batch, maxPromptMessages);
   const unread = unreadMail(reader, agent.id, maxMessages);
   const mail = selectMail(unread.messages, { maxMessages, maxBytes: maxPromptBytes });
+  const artifactsUpTo = agent.external === 0 ? newestArtifactOfAll(reader) : undefined;
   const newest = reader.get<{ seq: number }>('SELECT coalesce(max(seq), 0) AS seq FROM messages')?.seq ?? 0;
   const prompt = renderPrompt(
     promptInput(
       reader,
       config,
       { project, agent },
-      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen },
+      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen, artifactsUpTo },
     ),
   );
   const isOurs = agent.external === 0;
@@ -84,7 +89,7 @@ export function prepareTurn(
   const input = frozenInput(
     config,
     { project: project.id, agent, turn: row },
-    { prompt, mail, toolSet: toolSet?.hash, history },
+    { prompt, mail, toolSet: toolSet?.hash, history, artifactsUpTo },
   );
   return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet, snapshot: seen?.snapshot };
 }
@@ -98,7 +103,12 @@ function promptInput(
     unreadLeft,
     number,
     seen,
-  }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { number: number; seen: SandboxSeen | undefined },
+    artifactsUpTo,
+  }: Pick<PromptInput, 'mail' | 'unreadLeft'> & {
+    number: number;
+    seen: SandboxSeen | undefined;
+    artifactsUpTo: number | undefined;
+  },
 ): PromptInput {
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
     id: row.id,
@@ -119,11 +129,36 @@ function promptInput(
       .map(({ name }) => name),
     ...calledNames(toolNames(agent, config), agent.external === 0 && config.backend.runner.mode === 'ai'),
     workspace: seen?.workspace,
+    artifacts: seen && artifactsTold(reader, config, { agent, seen, upTo: artifactsUpTo }),
     lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
     lastFiles: lastFiles(reader, agent.id, number),
     mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
     mail,
     unreadLeft,
+  };
+}
+
+/** What a prompt tells of the directory of artifacts. */
+function artifactsTold(
+  reader: SqlReader,
+  config: ProjectConfig,
+  { agent, seen, upTo = 0 }: { agent: AgentRow; seen: SandboxSeen; upTo: number | undefined },
+): PromptInput['artifacts'] {
+  const { artifacts, more } = othersSeen(reader, { agent: agent.id, upTo });
+  const others = new Map<string, { files: number; bytes: number }>();
+  for (const { creator, files, sizeBytes } of artifacts) {
+    const sum = others.get(creator) ?? { files: 0, bytes: 0 };
+    others.set(creator, { files: sum.files + files, bytes: sum.bytes + sizeBytes });
+  }
+  const tools = toolNames(agent, config);
+  const called = (tool: string) => (config.backend.runner.mode === 'ai' ? functionName(tool) : tool);
+  return {
+    isProcess: backendOf(config, config.agents[agent.id] ?? {}) === 'process',
+    reads: tools.includes('artifacts.read') ? called('artifacts.read') : undefined,
+    lacks: tools.includes('artifacts.publish') ? undefined : called('artifacts.publish'),
+    hasOwn: seen.hasOwnArtifacts,
+    others: [...others].map(([creator, sum]) => ({ creator, ...sum })),
+    more,
   };
 }
 

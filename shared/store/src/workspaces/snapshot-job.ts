@@ -5,6 +5,7 @@ import {
   readSnapshot,
   type SnapshotDirectory,
 } from '@suzumio/protocol/workspace-snapshot';
+import { type ChangedArtifact, changedArtifacts } from './changed-artifacts.js';
 import { type Comparison, type ComparisonPage, compareSnapshots } from './compare-snapshots.js';
 import { type Found, lookInto } from './look-into.js';
 
@@ -13,12 +14,15 @@ export interface SnapshotJobs {
   compare: { before: string | null; after: string | null; page: ComparisonPage };
   /** The hashes of everything in it. */
   contents: { snapshot: string | null };
+  /** What is to be published of an agent's own artifacts. */
+  artifacts: { before: string | null; after: string | null };
   look: { snapshot: string | null; path: string; limit: number; after?: string | undefined };
 }
 
 export interface SnapshotResults {
   compare: Comparison;
   contents: string[];
+  artifacts: ChangedArtifact[];
   look: Found | undefined;
 }
 
@@ -33,6 +37,7 @@ export async function carryOut(
     id === null ? undefined : openSnapshot(id, read);
   if (job.kind === 'contents') return job.snapshot === null ? [] : contentsOf(await readSnapshot(job.snapshot, read));
   if (job.kind === 'look') return lookInto(await open(job.snapshot), job.path, job);
+  if (job.kind === 'artifacts') return changedArtifacts(await open(job.before), await open(job.after));
   return compareSnapshots(await open(job.before), await open(job.after), job.page);
 }
 

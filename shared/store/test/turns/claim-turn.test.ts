@@ -75,7 +75,7 @@ describe('the first claim', () => {
     const of = await team();
     await of.mail('ada');
     const [turn = ''] = await of.schedule();
-    const seen = { snapshot: null, workspace: [], mounts: new Map() };
+    const seen = { snapshot: null, workspace: [], hasOwnArtifacts: false, mounts: new Map() };
     const prepared = prepareTurn(of.store.reader, of.store.config, turn, { seen });
     await of.write((tx) => tx.run('UPDATE agents SET snapshot = :snapshot', { snapshot: 'a'.repeat(64) }));
     expect(await of.claim(turn, { prepared })).toBe('stale');
@@ -93,7 +93,7 @@ describe('the first claim', () => {
     const [turn = ''] = await of.schedule();
     const prompt = (seen?: SandboxSeen) => prepareTurn(of.store.reader, of.store.config, turn, { seen }).prompt;
     expect(prompt()).not.toContain('Your last turn failed');
-    expect(prompt({ snapshot: null, workspace: [], mounts: new Map() })).toContain(
+    expect(prompt({ snapshot: null, workspace: [], hasOwnArtifacts: false, mounts: new Map() })).toContain(
       '# Your last turn failed\n  workspace-too-large: It wrote more than it may.\n',
     );
   });

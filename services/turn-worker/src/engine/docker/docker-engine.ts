@@ -10,6 +10,7 @@ import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
 import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
+import { artifactsIn, artifactsMounts } from './artifacts-mounts.js';
 import { type Connection, connectionOf, shimPath } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
 import { type BindMount, containerOptions } from './container-options.js';
@@ -121,6 +122,7 @@ export class DockerEngine implements TurnEngine {
       toolpacks,
       announcesWrites: toolpacks.length > 0 && startsRunner(image) && connection.door.kind !== 'elsewhere',
       workspaceSeen: () => workspacePath,
+      artifactsSeen: (_directories, agent) => artifactsIn(agent),
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
     };
@@ -253,6 +255,7 @@ export class DockerEngine implements TurnEngine {
       { source: start.turnDirectory, target: defaultTurnDir, writable: true },
       { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
       { source: start.workspace, target: workspacePath, writable: true },
+      ...artifactsMounts(start),
       ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
       ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),

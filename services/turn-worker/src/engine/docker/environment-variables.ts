@@ -1,5 +1,6 @@
 import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { SandboxLimits } from '@suzumio/protocol/attempts';
+import { artifactsPath, artifactsVariable } from '@suzumio/protocol/own-artifacts';
 import type { StartOptions } from '../turn-engine.js';
 
 /** Where an agent's home is in its containers. */
@@ -11,12 +12,13 @@ export const homePath = '/home/agent';
  */
 export function environmentVariables(
   { env, network }: Pick<SandboxLimits, 'env' | 'network'>,
-  { ref, input, home }: Pick<StartOptions, 'ref' | 'input' | 'home'>,
+  { ref, input, home, artifacts }: Pick<StartOptions, 'ref' | 'input' | 'home' | 'artifacts'>,
 ): Record<string, string> {
   return {
     ...(home === undefined ? {} : { HOME: homePath }),
     ...env,
     SUZUMIO_TURN_DIR: defaultTurnDir,
+    ...(artifacts ? { [artifactsVariable]: artifactsPath } : {}),
     ...(network === 'none'
       ? {}
       : {

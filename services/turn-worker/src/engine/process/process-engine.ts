@@ -3,6 +3,7 @@ import { access, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
+import { artifactsVariable } from '@suzumio/protocol/own-artifacts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
 import { comparePack } from '@suzumio/protocol/repository-diff';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
@@ -57,6 +58,7 @@ export class ProcessEngine implements TurnEngine {
       toolpacks: [...sandboxToolpacks, sharedPack, comparePack],
       announcesWrites: true,
       workspaceSeen: (directory) => directory,
+      artifactsSeen: (directories) => directories,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
     });
@@ -88,6 +90,7 @@ export class ProcessEngine implements TurnEngine {
         PATH: programPath,
         HOME: options.home ?? options.turnDirectory,
         SUZUMIO_TURN_DIR: options.turnDirectory,
+        ...(options.artifacts ? { [artifactsVariable]: options.artifacts.all } : {}),
         [turnMark]: options.turnDirectory,
       },
     });
