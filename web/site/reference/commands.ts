@@ -40,6 +40,7 @@ export const commands: Readonly<Partial<Record<keyof Operations, string>>> = {
   listArtifactEntries: 'artifacts get PROJECT ARTIFACT',
   getArtifactContent: 'artifacts get PROJECT ARTIFACT',
   redactArtifact: 'artifacts redact PROJECT ARTIFACT',
+  listReports: 'report PROJECT --versions',
   getReport: 'report PROJECT',
   listWorkspaceChanges: 'workspace log PROJECT AGENT',
   getWorkspaceRepository: 'workspace show PROJECT AGENT',
