@@ -40,4 +40,10 @@ createRoot(place).render(
   </StrictMode>,
 );
 
-addEventListener('load', () => setTimeout(loadMarkdown, 0), { once: true });
+/** What draws markdown comes behind what the first view asks for, and before it is needed. */
+function loadBehind(): void {
+  if (queries.isFetching() > 0) setTimeout(loadBehind, lookMs);
+  else loadMarkdown();
+}
+const lookMs = 200;
+addEventListener('load', () => setTimeout(loadBehind, lookMs), { once: true });

@@ -1,5 +1,5 @@
 import { useVirtualizer, useWindowVirtualizer, type Virtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, type RefObject, useLayoutEffect, useRef, useState } from 'react';
+import { memo, type ReactNode, type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react';
 
 interface RowsProps<Row> {
   rows: readonly Row[];
@@ -19,20 +19,22 @@ export function Rows<Row extends { id: string | number }>(props: RowsProps<Row>)
 const around = 8;
 
 function InPage<Row extends { id: string | number }>(props: RowsProps<Row>) {
-  const [list, top] = useTop(undefined);
+  const { list, top, measure } = useTop(undefined);
   const virtual = useWindowVirtualizer<HTMLLIElement>({ ...optionsOf(props), scrollMargin: top });
+  useLayoutEffect(measure, [measure, props, virtual.isScrolling]);
   return <List {...props} list={list} virtual={virtual} />;
 }
 
 type InElementProps<Row> = RowsProps<Row> & { scroller: RefObject<HTMLElement | null> };
 
 function InElement<Row extends { id: string | number }>(props: InElementProps<Row>) {
-  const [list, top] = useTop(props.scroller);
+  const { list, top, measure } = useTop(props.scroller);
   const virtual = useVirtualizer<HTMLElement, HTMLLIElement>({
     ...optionsOf(props),
     getScrollElement: () => props.scroller.current,
     scrollMargin: top,
   });
+  useLayoutEffect(measure, [measure, props, virtual.isScrolling]);
   return <List {...props} list={list} virtual={virtual} />;
 }
 
@@ -45,17 +47,19 @@ function optionsOf<Row extends { id: string | number }>({ rows, heightPx }: Rows
   };
 }
 
-/** A list, and how far its top is from that of what scrolls. */
+/**
+ * A list, and how far its top is from that of what scrolls. What stands above may come and go with each drawing of the
+ * page; while it scrolls, measuring would lay it out a second time for each step.
+ */
 function useTop(scroller: RefObject<HTMLElement | null> | undefined) {
   const list = useRef<HTMLOListElement>(null);
   const [top, setTop] = useState(0);
-  // What stands above may come and go with each drawing.
-  useLayoutEffect(() => {
+  const measure = useCallback(() => {
     const own = list.current?.getBoundingClientRect().top ?? 0;
     const outer = scroller?.current;
     setTop(outer ? own - outer.getBoundingClientRect().top + outer.scrollTop : own + window.scrollY);
-  });
-  return [list, top] as const;
+  }, [scroller]);
+  return { list, top, measure };
 }
 
 interface ListProps<Row> extends RowsProps<Row> {
@@ -77,10 +81,15 @@ function List<Row>({ rows, render, className, list, virtual }: ListProps<Row>) {
             aria-posinset={index + 1}
             style={{ transform: `translateY(${start - virtual.options.scrollMargin}px)` }}
           >
-            {render(row)}
+            <Drawn row={row} render={render as (row: unknown) => ReactNode} />
           </li>
         );
       })}
     </ol>
   );
 }
+
+/** A row that stays in view while the list is scrolled is not drawn again. */
+const Drawn = memo(function Drawn({ row, render }: { row: unknown; render: (row: unknown) => ReactNode }) {
+  return render(row);
+});

@@ -11,20 +11,39 @@ export function useNow(everyMs: number): number {
   );
 }
 
+/** A format is dear to make: a list that is scrolled shows hundreds of moments a second. */
+const clocks = [false, true].map(
+  (seconds) =>
+    new Intl.DateTimeFormat([], {
+      hour: '2-digit',
+      minute: '2-digit',
+      ...(seconds ? { second: '2-digit' } : {}),
+      hour12: false,
+    }),
+);
+const days = new Intl.DateTimeFormat([], { day: 'numeric', month: 'short' });
+const whole = new Intl.DateTimeFormat([], {
+  year: 'numeric',
+  month: 'numeric',
+  day: 'numeric',
+  hour: 'numeric',
+  minute: 'numeric',
+  second: 'numeric',
+});
+
+/** The time of day by the clock here. */
+export function clockOf(date: Date, seconds: boolean): string {
+  return clocks[seconds ? 1 : 0]?.format(date) ?? '';
+}
+
 /** A moment by the clock here; by the clock of UTC when pointed at. */
 export function Moment({ at, seconds = false }: { at: string; seconds?: boolean }) {
   const date = new Date(at);
   const isToday = date.toDateString() === new Date().toDateString();
-  const clock = date.toLocaleTimeString([], {
-    hour: '2-digit',
-    minute: '2-digit',
-    ...(seconds ? { second: '2-digit' } : {}),
-    hour12: false,
-  });
-  const day = date.toLocaleDateString([], { day: 'numeric', month: 'short' });
+  const clock = clockOf(date, seconds);
   return (
     <time dateTime={at} title={`${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC`}>
-      {isToday ? clock : `${day}, ${clock}`}
+      {isToday ? clock : `${days.format(date)}, ${clock}`}
     </time>
   );
 }
@@ -41,7 +60,7 @@ export function Ago({ at, inWords = false }: { at: string; inWords?: boolean }) 
   const ms = useNow(10_000) - Date.parse(at);
   const short = ms < justMs ? 'now' : span(ms);
   return (
-    <time dateTime={at} title={`${new Date(at).toLocaleString()} (${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC)`}>
+    <time dateTime={at} title={`${whole.format(new Date(at))} (${at.replace('T', ' ').replace(/\.\d+Z$/, '')} UTC)`}>
       {!inWords ? short : ms < justMs ? 'just now' : `${short} ago`}
     </time>
   );

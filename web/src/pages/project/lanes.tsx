@@ -5,7 +5,7 @@ import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { some } from '../../parts/numbers.js';
 import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
-import { span, useNow } from '../../parts/time.js';
+import { clockOf, span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
 import { agentPath } from '../../parts/places.js';
 import { useTurns } from '../../use-project.js';
@@ -227,12 +227,7 @@ function Axis({ from, until, width, height, scale }: AxisProps) {
       <line x1={0} x2={width} y1={26} y2={26} className="lane-line" />
       {ticks.map((at) => (
         <text key={at} x={scale(at)} y={16}>
-          {new Date(at).toLocaleTimeString([], {
-            hour: '2-digit',
-            minute: '2-digit',
-            hour12: false,
-            ...(step < 60_000 ? { second: '2-digit' } : {}),
-          })}
+          {clockOf(new Date(at), step < 60_000)}
         </text>
       ))}
       <line x1={scale(until)} x2={scale(until)} y1={20} y2={26 + height} className="axis-now" />
