@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from '../test/support/stack.js';
@@ -72,9 +72,9 @@ export async function measureLive(stack: Stack, plan: LivePlan): Promise<LiveFig
   };
 }
 
-/** Prints a line now and then until the file is there that its mail names, then so many bytes in lines. */
+/** Says in a file that it runs, prints a line now and then until the file is there that its mail names, then so many bytes. */
 function printing(bytes: number): string {
-  return `while [ ! -e {{mail.0.body}} ]; do echo waiting; sleep 0.1; done; yes "a line of a build" | head -c ${bytes}`;
+  return `: > {{mail.0.body}}.$$; while [ ! -e {{mail.0.body}} ]; do echo waiting; sleep 0.1; done; yes "a line of a build" | head -c ${bytes}`;
 }
 
 interface Round {
@@ -87,7 +87,7 @@ async function round(stack: Stack, project: BenchProject, { agents, number, isFo
   const go = join(stack.root, `go-${number}`);
   const sinceMs = Date.now();
   for (const agent of agents) await project.post(agent, go);
-  await running(project, agents.length);
+  await printingAll(stack.root, `go-${number}.`, agents.length);
   const followers = isFollowed
     ? await Promise.all(agents.map((agent) => shown(project.target(`turns/${agent}:${number}/live`))))
     : [];
@@ -113,11 +113,13 @@ async function shown(target: HttpTarget): Promise<Followers> {
   return follower;
 }
 
-async function running(project: BenchProject, wanted: number): Promise<void> {
+/** Waits until so many commands have said that they run: whoever is followed or not, the same is measured from then on. */
+async function printingAll(directory: string, prefix: string, wanted: number): Promise<void> {
   const deadline = performance.now() + patienceMs;
-  const count = () => project.rows(`SELECT 1 FROM turns WHERE status = 'running'`).length;
-  while (count() < wanted) {
-    if (performance.now() > deadline) throw new Error(`${count()} of ${wanted} turns run`);
+  for (;;) {
+    const count = (await readdir(directory)).filter((name) => name.startsWith(prefix)).length;
+    if (count >= wanted) return;
+    if (performance.now() > deadline) throw new Error(`${count} of ${wanted} commands run`);
     await sleep(lookMs);
   }
 }
