@@ -19,6 +19,7 @@ export function createNoopEngine(): TurnEngine {
     toolpacks: [],
     announcesWrites: true,
     workspaceSeen: (directory) => directory,
+    toolpacksSeen: (directory) => directory,
     controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>
       Promise.resolve({

@@ -7,7 +7,16 @@ import type { Policy } from './policy.js';
 type Mount = SandboxLimits['mounts'][number];
 
 /** Paths that Suzumio and the kernel provide in every container; mounts must neither cover nor be inside them. */
-export const reservedTargets = ['/turn', '/workspace', '/turn-shim', '/opt/suzumio', '/proc', '/sys', '/dev'];
+export const reservedTargets = [
+  '/turn',
+  '/workspace',
+  '/turn-shim',
+  '/suzumio',
+  '/opt/suzumio',
+  '/proc',
+  '/sys',
+  '/dev',
+];
 
 /** The denials of a container's mounts and memory file systems. */
 export function mountDenials(

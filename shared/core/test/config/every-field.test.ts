@@ -195,7 +195,7 @@ const wishes = [
 const refused: [string, Change][] = [
   ['backend.docker.passProviderKeys', { 'backend.docker.passProviderKeys': true }],
   ['backend.docker.warm.', { 'backend.docker.warm': { max: 1, idle: '1m' } }],
-  ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
+  ['tools.toolpacks[].mcp.', { 'tools.toolpacks': [{ id: 'a', mcp: { url: 'https://t.example' } }] }],
 ];
 
 /** What has no effect yet, and of which a note says so. */
