@@ -66,6 +66,7 @@ const engine = (toolpacks = ['git', 'compare']) =>
         toolpacks,
         announcesWrites: true,
         workspaceSeen: () => '/workspace',
+        toolpacksSeen: () => '/suzumio/toolpacks',
         controllerUrl: () => '',
         start: (start) => {
           asked = { limits, start };

@@ -182,13 +182,14 @@ export class Attempt {
   }
 
   #input(prepared: Prepared, door: OpenDoor): RunnerTurnInput {
-    const { sandbox, workspace, repository } = prepared;
+    const { sandbox, workspace, repository, toolpacks } = prepared;
     const { claim } = this.turn;
     const { input, toolToken } = claim;
+    const loaded = toolpacks.length > 0 ? { toolpacks: [...toolpacks] } : {};
     return {
       ...input,
       ...(repository ? { repository } : {}),
-      ...(input.sandbox ? { sandbox: { ...input.sandbox, notes: notesOn(prepared, claim) } } : {}),
+      ...(input.sandbox ? { sandbox: { ...input.sandbox, ...loaded, notes: notesOn(prepared, claim) } } : {}),
       workspace: sandbox.workspaceSeen(workspace.directory),
       controllerUrl: sandbox.controllerUrl(door),
       token: toolToken,
@@ -197,7 +198,7 @@ export class Attempt {
   }
 
   async #start(
-    { engine, sandbox: prepared, workspace, home, directory }: Prepared,
+    { engine, sandbox: prepared, workspace, home, directory, toolpacks }: Prepared,
     input: RunnerTurnInput,
     onConnection: (connection: Duplex) => void,
   ): Promise<Sandbox> {
@@ -213,6 +214,7 @@ export class Attempt {
       temporary: directory.temporary,
       workspace: workspace.directory,
       home: home?.directory,
+      toolpacks: toolpacks.length > 0 ? directory.toolpacks : undefined,
       input,
       mounts,
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),

@@ -51,6 +51,8 @@ export interface PreparedSandbox {
   readonly announcesWrites: boolean;
   /** The runner's path of the workspace. */
   workspaceSeen(directory: string): string;
+  /** The runner's path of the local toolpacks. */
+  toolpacksSeen(directory: string): string;
   /** The runner's address of the open door. */
   controllerUrl(door: OpenDoor): string;
   start(options: StartOptions): Promise<Sandbox>;
@@ -86,6 +88,8 @@ export interface StartOptions {
   workspace: string;
   /** For caches, where its tools run programs. */
   home: string | undefined;
+  /** Holds the local toolpacks, for reading; undefined where there are none. */
+  toolpacks: string | undefined;
   /** Further mounts from the host: allowed by the policy, with links resolved. */
   mounts: SandboxLimits['mounts'];
   /** Throws where `mounts` are no longer what was checked; called once no one can change that any more. */

@@ -48,6 +48,7 @@ export interface DockerEngineOptions {
 
 const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
+const toolpacksPath = '/suzumio/toolpacks';
 const hostsPath = '/etc/hosts';
 const closePatienceMs = 10_000;
 
@@ -120,6 +121,7 @@ export class DockerEngine implements TurnEngine {
       toolpacks,
       announcesWrites: toolpacks.length > 0 && startsRunner(image) && connection.door.kind !== 'elsewhere',
       workspaceSeen: () => workspacePath,
+      toolpacksSeen: () => toolpacksPath,
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
     };
@@ -253,6 +255,7 @@ export class DockerEngine implements TurnEngine {
       { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
       { source: start.workspace, target: workspacePath, writable: true },
       ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
+      ...(start.toolpacks === undefined ? [] : [{ source: start.toolpacks, target: toolpacksPath }]),
       ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
       ...(needsHosts ? [{ source: this.options.hostsFile, target: hostsPath }] : []),

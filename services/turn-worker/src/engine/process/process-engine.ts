@@ -6,7 +6,7 @@ import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
 import { comparePack } from '@suzumio/protocol/repository-diff';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
-import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
+import { localPack, sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
 import { LogTail } from '../log-tail.js';
 import type { PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
@@ -54,9 +54,10 @@ export class ProcessEngine implements TurnEngine {
     return Promise.resolve({
       owner: undefined,
       door: { kind: 'socket' },
-      toolpacks: [...sandboxToolpacks, sharedPack, comparePack],
+      toolpacks: [...sandboxToolpacks, sharedPack, comparePack, localPack],
       announcesWrites: true,
       workspaceSeen: (directory) => directory,
+      toolpacksSeen: (directory) => directory,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
     });
