@@ -1,4 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { localTool } from '@suzumio/core/config/local-toolpacks';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { type CoreToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
@@ -47,7 +49,14 @@ export function findTool(name: string): CoreTool {
   );
 }
 
-/** The tool definitions for a model. */
-export function toolDefinitions(names: readonly string[]): ToolDefinition[] {
-  return names.map((name) => (isSandboxTool(name) ? sandboxTools[name] : findTool(name)).definition);
+/**
+ * The tool definitions for a model.
+ *
+ * @param config the project, whose toolpacks of its own have further tools @default none
+ */
+export function toolDefinitions(names: readonly string[], config?: Pick<ProjectConfig, 'tools'>): ToolDefinition[] {
+  return names.map(
+    (name) =>
+      (config && localTool(config, name)) ?? (isSandboxTool(name) ? sandboxTools[name] : findTool(name)).definition,
+  );
 }
