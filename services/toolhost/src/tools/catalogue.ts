@@ -32,10 +32,13 @@ const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
   'coordination.wait_for_signal': waitForSignal,
 };
 
-/** @throws SuzumioError `tool-unknown` */
-export function findTool(name: string): CoreTool {
+/**
+ * @param config the project, whose toolpacks of its own have further tools
+ * @throws SuzumioError `tool-unknown`
+ */
+export function findTool(name: string, config?: Pick<ProjectConfig, 'tools'>): CoreTool {
   if (Object.hasOwn(coreTools, name)) return coreTools[name as CoreToolName];
-  if (isSandboxTool(name)) {
+  if (isSandboxTool(name) || (config && localTool(config, name))) {
     throw new SuzumioError('tool-unknown', `${name} runs in the sandbox: begin it with POST /tool/begin.`, {
       tool: name,
     });
