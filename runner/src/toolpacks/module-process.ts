@@ -120,7 +120,7 @@ export class ModuleProcess {
 
   #hear(said: FromModule): void {
     if ('ask' in said) {
-      void this.#answer(said);
+      this.#answer(said).catch(() => this.#end('it could not be answered'));
       return;
     }
     const call = this.#open.get(said.done);
@@ -154,7 +154,7 @@ export class ModuleProcess {
   #end(why: string): void {
     if (this.#over !== undefined) return;
     this.#over = why;
-    for (const { tool, reject } of this.#open.values()) reject(failed(tool, why));
+    for (const call of this.#open.values()) call.reject(failed(call.tool, why));
     this.#open.clear();
     this.#channel.destroy();
     try {

@@ -7,8 +7,8 @@ import type { FromModule, ModuleFacts, ModuleFault, ToModule } from './module-pr
 
 type Handler = (input: unknown) => unknown;
 
-/** The longest answer: its line has it once more in quotes. */
-const mostAnswerBytes = maxModuleLineBytes / 4;
+/** The longest answer. */
+const mostAnswerBytes = maxModuleLineBytes / 2;
 
 /** The longest sentence of a fault. */
 const maxMessageChars = 4_000;
@@ -41,7 +41,7 @@ export class ServedModule {
       // It is told with each call.
       this.#handlers.catch(() => undefined);
     } else if ('call' in told) {
-      void this.#call(told.call, told.tool, told.input);
+      this.#call(told.call, told.tool, told.input).catch(fail);
     } else {
       const asked = this.#asked.get(told.told);
       this.#asked.delete(told.told);
@@ -117,6 +117,13 @@ function checked(value: unknown): PackAnswer | { error: ModuleFault } {
     return invalidAnswer(`it has ${String(bytes)} bytes, and may have ${String(mostAnswerBytes)}`);
   const answer = answerOf(text === undefined ? undefined : JSON.parse(text));
   return 'fault' in answer ? invalidAnswer(answer.fault) : answer;
+}
+
+/** A defect of this program: its runner is told by its end. */
+function fail(error: unknown): void {
+  setImmediate(() => {
+    throw error;
+  });
 }
 
 function invalidAnswer(fault: string): { error: ModuleFault } {

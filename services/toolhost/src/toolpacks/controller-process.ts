@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Duplex } from 'node:stream';
 import { dirname } from 'node:path';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { answerOf, ModuleLines, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import type { ControllerOrder, FromController, ToController } from './controller-protocol.js';
 
@@ -106,9 +107,9 @@ class Conversation {
 
   #hear(said: FromController): void {
     const { tool } = this.call.order;
-    if ('ask' in said) void this.#reply(said);
-    else if ('failed' in said) this.reject(failed(tool, String(said.failed)));
-    else if ('invalid' in said) this.reject(invalid(tool, String(said.invalid)));
+    if ('ask' in said) this.#reply(said).catch((error: unknown) => this.reject(error));
+    else if ('failed' in said) this.reject(failed(tool, said.failed));
+    else if ('invalid' in said) this.reject(invalid(tool, said.invalid));
     else {
       const answer = answerOf(said.answer);
       if ('fault' in answer) this.reject(invalid(tool, answer.fault));
@@ -138,11 +139,14 @@ function lastOf(stream: NodeJS.ReadableStream | null): () => string {
   return () => last.trim();
 }
 
-function failed(tool: string, why: string): SuzumioError {
-  return new SuzumioError('toolpack-failed', `${tool} failed at the controller: ${why}`, { tool });
+/** A module may say of itself whatever it likes, and as much. */
+const told = (what: unknown): string => beginningOf(String(what), 8_000);
+
+function failed(tool: string, why: unknown): SuzumioError {
+  return new SuzumioError('toolpack-failed', `${tool} failed at the controller: ${told(why)}`, { tool });
 }
 
-function invalid(tool: string, fault: string): SuzumioError {
-  const message = `The controller's answer to ${tool} is not {output, title?, metadata?}: ${fault}`;
+function invalid(tool: string, fault: unknown): SuzumioError {
+  const message = `The controller's answer to ${tool} is not {output, title?, metadata?}: ${told(fault)}`;
   return new SuzumioError('toolpack-answer-invalid', message, { tool });
 }

@@ -19,7 +19,8 @@ const pack = (manifest: object, directory = 'own', controller = ''): Files => ({
 const plan = { id: 'plan', tools: [tool('plan.create'), tool('plan.status')] };
 const file = (tools: string, packs = '[{ path: own }]') =>
   minimal(`    tools: ${tools}\ntools: { toolpacks: ${packs} }\nbackend: { runner: { mode: mock } }\n`);
-const asProject = (text: string, ...packs: Files[]): Files => Object.assign({ 'project.yaml': text }, ...packs);
+const asProject = (text: string, ...packs: Files[]): Files =>
+  packs.reduce((all, one) => ({ ...all, ...one }), { 'project.yaml': text });
 
 describe('a toolpack of a file', () => {
   test('gives its id and the names of its tools, which then may be allowed', () => {

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { isShallow, tooDeep } from '../nesting.js';
 
 /** The longest line that a module's process may send, in bytes: an answer, or what it asks. */
-export const maxModuleLineBytes = 1024 ** 2;
+export const maxModuleLineBytes = 512 * 1024;
 
 /** What a handler of a toolpack answers. An `output` that is no text is shown as JSON. */
 export const packAnswer = z.object({
