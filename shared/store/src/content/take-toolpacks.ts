@@ -26,7 +26,7 @@ const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
  *   loaded
  */
 export async function takeToolpacks(
-  content: ContentStore,
+  content: Pick<ContentStore, 'putBytes'>,
   config: ProjectConfig,
   mayLoad: (directory: string) => boolean,
 ): Promise<ProjectConfig> {
@@ -39,8 +39,22 @@ export async function takeToolpacks(
   return completed;
 }
 
+/** Why a project's local toolpacks cannot be taken, in a sentence; undefined where they can. */
+export async function toolpackFault(
+  config: ProjectConfig,
+  mayLoad: (directory: string) => boolean,
+): Promise<string | undefined> {
+  try {
+    await takeToolpacks({ putBytes: () => Promise.resolve('') }, config, mayLoad);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SuzumioError) return error.message;
+    throw error;
+  }
+}
+
 async function taken(
-  content: ContentStore,
+  content: Pick<ContentStore, 'putBytes'>,
   { id, path }: Extract<Toolpack, { path: string }>,
   mayLoad: (directory: string) => boolean,
 ): Promise<Toolpack> {
