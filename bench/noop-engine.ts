@@ -20,6 +20,7 @@ export function createNoopEngine(): TurnEngine {
     announcesWrites: true,
     workspaceSeen: (directory) => directory,
     artifactsSeen: (_directories, agent) => ({ all: '/artifacts', own: `/artifacts/${agent}` }),
+    toolpacksSeen: (directory) => directory,
     controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
     start: (options) =>
       Promise.resolve({

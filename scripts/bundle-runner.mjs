@@ -26,7 +26,11 @@ const common = {
 await main(async () => {
   const shim = await build({ ...common, entryPoints: { shim: 'runner/src/shim-main.ts' }, outdir: shimDir });
   // In parts: the client of models is most of it, and a turn that plays a script never loads it.
-  const entryPoints = { runner: 'runner/src/main.ts', 'git-remote': 'runner/src/git-remote-main.ts' };
+  const entryPoints = {
+    runner: 'runner/src/main.ts',
+    'git-remote': 'runner/src/git-remote-main.ts',
+    toolpack: 'runner/src/toolpack-main.ts',
+  };
   const runner = await build({ ...common, entryPoints, outdir: runnerDir, splitting: true });
   await mkdir(runnerDir, { recursive: true });
   // Readable by another user inside a container, under any umask.

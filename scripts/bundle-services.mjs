@@ -12,7 +12,7 @@ const stores = { ...threads.migration, ...threads.search, ...threads.snapshot, .
 const threadsOf = {
   api: { ...stores, ...threads.pack },
   scheduler: stores,
-  toolhost: { ...stores, ...threads.body, ...threads.pack },
+  toolhost: { ...stores, ...threads.body, ...threads.controller, ...threads.pack },
   'turn-worker': threads.workspace,
 };
 

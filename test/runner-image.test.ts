@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { comparePack } from '@suzumio/protocol/repository-diff';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
-import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
+import { localPack, sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { programsOfAgents } from '@suzumio/turn-worker';
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
@@ -20,7 +20,7 @@ test('the runner image has the same packages of Debian from a registry and from 
 
 test('the runner image says what its runner can do', () => {
   const label = words(/LABEL suzumio\.toolpacks="([^"]*)"/.exec(dockerfile)?.[1]);
-  expect(label).toEqual([...sandboxToolpacks, sharedPack, comparePack].sort());
+  expect(label).toEqual([...sandboxToolpacks, sharedPack, comparePack, localPack].sort());
 });
 
 test('what a base must have to be taken as it is, what doctor looks for, and what the docs say are the same programs', () => {

@@ -10,6 +10,7 @@ import type { Policy } from '@suzumio/core/policy/policy';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { allowProviders, providersBeyond } from './providers/allow-providers.js';
 import { describePair, type ProviderPair } from './providers/provider-pair.js';
+import { allowToolpacks, toolpacksBeyond } from './toolpacks/allow-toolpacks.js';
 import { dayBudgetOf } from './day-budget.js';
 import { policyFile } from './policy-file.js';
 import type { Session } from './session.js';
@@ -22,6 +23,21 @@ export interface PolicyOptions {
 /** What is allowed to a file of this person's own. */
 export interface OwnFileOptions extends PolicyOptions {
   readonly allowProvider?: readonly ProviderPair[];
+  /** Directories of toolpacks. */
+  readonly allowToolpack?: readonly string[];
+}
+
+/** The options by which a person allows a file of theirs more than the policy does. */
+export function overrulingOptions({
+  allowProcess = false,
+  allowProvider = [],
+  allowToolpack = [],
+}: OwnFileOptions): string[] {
+  return [
+    ...(allowProcess ? ['--allow-process'] : []),
+    ...(allowProvider.length > 0 ? ['--allow-provider'] : []),
+    ...(allowToolpack.length > 0 ? ['--allow-toolpack'] : []),
+  ];
 }
 
 /**
@@ -42,45 +58,63 @@ export interface Admission {
   readonly policy: Policy;
   /** Those of its providers that may be used beyond the policy. */
   readonly providers: readonly ProviderPair[];
+  /** The directories of its toolpacks that may be loaded beyond the policy. */
+  readonly toolpacks: readonly string[];
 }
 
 /**
  * Finds out what a file of this person's own disk may use. One whose project is there already keeps what that was
  * allowed when it was made.
  *
- * @param allowProvider providers that the command allows, besides those that the person agrees to
+ * @param options what the command allows, besides what the person agrees to
  * @throws {ConfigErrors} `policy-denied` without a terminal to ask at
  */
 export async function admission(
   session: Session,
   source: ProjectSource,
-  { allowProvider = [], ...options }: OwnFileOptions,
+  { allowProvider = [], allowToolpack = [], ...options }: OwnFileOptions,
 ): Promise<Admission> {
   const ofHost = hostPolicy(session, options);
   const policy = policyWithGrants(ofHost, new DataDirectory(session.root))(source.config.name);
   // What is refused anyway is refused without a question.
-  admitOwnFile(session, source, { policy, providers: providersBeyond(policy, source) });
-  return { policy, providers: await allowProviders(session, source, policy, allowProvider) };
+  admitOwnFile(session, source, allOf(session, source, policy));
+  return {
+    policy,
+    toolpacks: await allowToolpacks(session, source, { policy, host: hostOf(session), agreed: allowToolpack }),
+    providers: await allowProviders(session, source, policy, allowProvider),
+  };
+}
+
+/** The admission of a file whose person would agree to all that can be agreed to. */
+export function allOf(session: Session, source: ProjectSource, policy: Policy): Admission {
+  return {
+    policy,
+    providers: providersBeyond(policy, source),
+    toolpacks: toolpacksBeyond(source, policy, hostOf(session)),
+  };
 }
 
 /** What a project is made with, once it was let in. */
-export type Admitted = Pick<NewProject, 'grant' | 'mayCopy'>;
+export type Admitted = Pick<NewProject, 'grant' | 'mayCopy' | 'mayLoad'>;
 
 /**
  * Checks a project of this person's own disk. Its directory and its image are allowed, because the person could use them
- * without Suzumio, too. The providers that the person agreed to are allowed. The policy decides all else.
+ * without Suzumio, too. The toolpacks and providers that the person agreed to are allowed. The policy decides all else.
  *
  * @returns the grant, which is kept with the project so that its turns are allowed what was allowed now; and what it may
  *   copy
  * @throws {ConfigErrors} `policy-denied`
  */
-export function admitOwnFile(session: Session, loaded: ProjectSource, { policy, providers }: Admission): Admitted {
+export function admitOwnFile(session: Session, loaded: ProjectSource, admitted: Admission): Admitted {
+  const { policy } = admitted;
   const host = hostOf(session);
   const roots = [...policy.workspaces.roots, ...directoryOf(loaded.files)];
   const own = { ...policy, workspaces: { roots } };
-  const grant = grantFor(loaded, projectDenials(own, loaded.config, host), { policy, providers, host });
-  const mayCopy = refuseByPolicy(loaded, grant ? withGrant(own, grant) : own, host, hasDayBudget(session));
-  return { grant, mayCopy };
+  const grant = grantFor(loaded, projectDenials(own, loaded.config, host), { ...admitted, host });
+  const allowed = grant ? withGrant(own, grant) : own;
+  // Until it is made, nobody but its own grant lets agents of it write anywhere.
+  const written = { ...host, writable: () => [...(host.writable?.() ?? []), ...(grant?.directories ?? [])] };
+  return { grant, ...refuseByPolicy(loaded, allowed, written, hasDayBudget(session)) };
 }
 
 /** This machine, as project files see it. */
@@ -94,12 +128,13 @@ export function hasDayBudget({ context }: Session): PolicyCheckOptions {
 }
 
 /** What a grant lets a project do, in words. */
-export function describeGrant({ directories, readonly, images, git, providers }: Grant): string[] {
+export function describeGrant({ directories, readonly, images, git, toolpacks, providers }: Grant): string[] {
   return [
     ...readonly.map((directory) => `mounts from ${directory}`),
     ...directories.map((directory) => `writing to ${directory}`),
     ...images.map((image) => `the image ${image}`),
     ...git.map((repository) => `clones of ${repository}`),
+    ...toolpacks.map((directory) => `the toolpack in ${directory}`),
     ...providers.map((pair) => `models at ${describePair(pair)}`),
   ];
 }

@@ -2,7 +2,7 @@ import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
 import { Cell } from '@suzumio/store/cell/cell';
-import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import { admission, admitOwnFile, overrulingOptions, type OwnFileOptions } from './host-policy.js';
 import { warnOfMissingRepositories } from './missing-repositories.js';
 import {
   createFrom,
@@ -31,12 +31,10 @@ export async function init(
   { configRoot, label: labels, repository = false, ...options }: InitOptions,
 ): Promise<undefined> {
   if (file === undefined) {
-    const { allowProcess = false, allowProvider = [] } = options;
     const given = {
       '--config-root': configRoot !== undefined,
       '--label': labels !== undefined,
-      '--allow-process': allowProcess,
-      '--allow-provider': allowProvider.length > 0,
+      ...Object.fromEntries(overrulingOptions(options).map((option) => [option, true])),
     };
     refuseOptions(given, 'is about a project file: name it.', 'init --help');
     return (await import('./commands/new-project.js')).newProject(session, { repository });

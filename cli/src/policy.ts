@@ -1,11 +1,10 @@
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import { renderPolicy } from '@suzumio/core/policy/render-policy';
-import { admitOwnFile, describeGrant, hasDayBudget, hostOf, hostPolicy } from './host-policy.js';
+import { admitOwnFile, allOf, describeGrant, hasDayBudget, hostOf, hostPolicy } from './host-policy.js';
 import { policyFile } from './policy-file.js';
 import { checkPolicyThere, showPolicyThere } from './policy-there.js';
 import { sayWarnings } from './project-file.js';
-import { providersBeyond } from './providers/allow-providers.js';
 import { sayHint, sayJson, say, type Session } from './session.js';
 
 /** Prints the policy of the server that was asked for by name, else of this machine. */
@@ -35,9 +34,7 @@ export function checkAgainstPolicy(
   // A server takes files as posted ones only.
   if (session.url !== undefined) return checkPolicyThere(session, session.url, file, loaded);
   const policy = hostPolicy(session);
-  const grant = posted
-    ? undefined
-    : admitOwnFile(session, loaded, { policy, providers: providersBeyond(policy, loaded) }).grant;
+  const grant = posted ? undefined : admitOwnFile(session, loaded, allOf(session, loaded, policy)).grant;
   if (posted) refuseByPolicy(loaded, policy, hostOf(session), hasDayBudget(session));
   sayJson(session, { project: loaded.config.name, allowed: true, grant: grant ?? null });
   if (grant === undefined) say(session, `${file} asks for nothing that the policy does not allow.`);

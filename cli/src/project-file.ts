@@ -12,7 +12,7 @@ import type { Grant } from '@suzumio/core/policy/grant';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import type { NewProject } from '@suzumio/store/cell/create-project';
-import { type Admitted, describeGrant, type OwnFileOptions } from './host-policy.js';
+import { type Admitted, describeGrant, overrulingOptions, type OwnFileOptions } from './host-policy.js';
 import type { ApiClient } from './reach/api-client.js';
 import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
@@ -85,9 +85,9 @@ export async function postProject(
 }
 
 /** @throws SuzumioError `invalid-request` where the policy of a server elsewhere would be overruled */
-export function refuseOverrulingThere({ allowProcess = false, allowProvider = [] }: OwnFileOptions): void {
-  const option = allowProcess ? '--allow-process' : '--allow-provider';
-  if (!allowProcess && allowProvider.length === 0) return;
+export function refuseOverrulingThere(options: OwnFileOptions): void {
+  const [option] = overrulingOptions(options);
+  if (option === undefined) return;
   throw new SuzumioError('invalid-request', `The policy of a server elsewhere decides: leave out ${option}.`);
 }
 

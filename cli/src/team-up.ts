@@ -3,7 +3,7 @@ import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
-import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import { admission, admitOwnFile, overrulingOptions, type OwnFileOptions } from './host-policy.js';
 import { refuseOverrulingThere, sayGrant, sayNotes, sayWarnings } from './project-file.js';
 import { refuseOptions } from './usage-error.js';
 import type { StandingDifferences } from '@suzumio/contract/operations/teams';
@@ -42,11 +42,10 @@ export async function teamUp(session: Session, team: string, asked: TeamUpOption
 }
 
 /** What is said of a file does nothing without one. */
-function refuseForNoFile({ configRoot, allowProcess = false, allowProvider = [] }: TeamUpOptions): void {
+function refuseForNoFile({ configRoot, ...options }: TeamUpOptions): void {
   const given = {
     '--config-root': configRoot !== undefined,
-    '--allow-process': allowProcess,
-    '--allow-provider': allowProvider.length > 0,
+    ...Object.fromEntries(overrulingOptions(options).map((option) => [option, true])),
   };
   refuseOptions(given, 'is about a project file: name it with --from.', 'teams up --help');
 }

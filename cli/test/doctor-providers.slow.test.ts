@@ -159,6 +159,7 @@ agents: { ada: { role: thinker, prompt: Think. } }
               readonly: [],
               images: [],
               git: [],
+              toolpacks: [],
               providers: [{ baseURL: 'http://127.0.0.1:9/v1' }],
             },
           }

@@ -55,12 +55,12 @@ describe('init', () => {
   });
 
   test('refuses what this version does not enforce', async () => {
-    const packs = 'tools: { toolpacks: [core, web, { id: own, path: /own }] }\n';
+    const packs = 'tools: { toolpacks: [core, web, { id: own, mcp: { url: "https://t.example" } }] }\n';
     const file = await world.write('web.yaml', `${notesProject('web')}${packs}`);
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
     expect(err).toContain(
-      'tools.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace are served yet',
+      'tools.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace and directories of your own are served yet',
     );
   });
 

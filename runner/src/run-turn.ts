@@ -11,6 +11,7 @@ import { playTurn } from './mock/play-turn.js';
 import type { SandboxCaller } from './sandbox/sandbox-caller.js';
 import { SandboxSteps } from './sandbox/sandbox-steps.js';
 import { putImage } from './tools/put-content.js';
+import type { Toolpacks } from './toolpacks/toolpacks.js';
 import { createToolClient, type ToolCaller } from './tools/tool-client.js';
 import { TurnTools } from './turn-tools.js';
 import { readTurnInput, writeTurnOutput } from './turn-files.js';
@@ -39,7 +40,8 @@ export async function runTurn({ turnDir, self, env, write }: TurnHost): Promise<
     const steps = new SandboxSteps(door, input);
     const show = seesImages(input) ? (image: Buffer) => putImage(door, `Bearer ${input.token}`, image) : undefined;
     const live = new LiveOutput(reportsTo(connector, input));
-    const tools = new TurnTools(createToolClient(door, input, steps.write), () =>
+    const toolpacks = await openToolpacks(input, door, steps, { env: programs, log: write });
+    const tools = new TurnTools(createToolClient(door, input, steps.write), toolpacks, () =>
       openSandbox(input, door, steps, { env: programs, log: write, live, show }),
     );
     const output = await tools.during(() =>
@@ -70,6 +72,13 @@ function seesImages({ runner }: RunnerTurnInput): boolean {
 async function openSandbox(...given: Parameters<typeof SandboxCaller.open>): Promise<SandboxCaller> {
   const { SandboxCaller } = await import('./sandbox/sandbox-caller.js');
   return SandboxCaller.open(...given);
+}
+
+/** Loaded on demand, too: most projects have no toolpacks of their own. */
+async function openToolpacks(...given: ConstructorParameters<typeof Toolpacks>): Promise<Toolpacks | undefined> {
+  if ((given[0].sandbox?.toolpacks ?? []).length === 0) return undefined;
+  const { Toolpacks } = await import('./toolpacks/toolpacks.js');
+  return new Toolpacks(...given);
 }
 
 /** Loaded on demand, too: most agents have no repository. */

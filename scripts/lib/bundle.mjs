@@ -39,8 +39,9 @@ export const programs = {
   logLevel: 'error',
 };
 
-/** The entries of threads: each is a file of its own, where the code that starts it looks for it from `dist`. */
+/** The entries of threads and of processes: each is a file of its own, where the code that starts it looks for it from `dist`. */
 export const threads = {
+  controller: { 'toolpacks/controller-child': 'services/toolhost/src/toolpacks/controller-child.ts' },
   body: { 'bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts' },
   pack: { 'pack-thread': 'services/control-plane/src/packs/pack-thread.ts' },
   migration: { 'migration-thread': 'shared/store/src/projects/migration-thread.ts' },
@@ -88,15 +89,15 @@ async function makeDirectory(path) {
   for (let made = first && path; made?.startsWith(first); made = dirname(made)) await chmod(made, 0o755);
 }
 
-/** Fails where bundled code starts a thread without a file beside it, which would otherwise fail at run time only. */
+/** Fails where bundled code starts a thread or a process without a file beside it, which would otherwise fail at run time only. */
 export async function requireThreads(directory) {
   for (const name of await readdir(directory)) {
     if (!name.endsWith('.js')) continue;
     const text = await readFile(join(directory, name), 'utf8');
     // Paths of two steps up are of code that runs from its source.
-    for (const [, path] of text.matchAll(/"((?:\.|\.\.\/dist)\/[^"]*-thread\.js)"/g)) {
+    for (const [, path] of text.matchAll(/"((?:\.|\.\.\/dist)\/[^"]*-(?:thread|child)\.js)"/g)) {
       const file = join(directory, path);
-      if (!existsSync(file)) throw new Error(`${directory}/${name} starts a thread of ${file}, which is not there`);
+      if (!existsSync(file)) throw new Error(`${directory}/${name} starts ${file}, which is not there`);
     }
   }
 }

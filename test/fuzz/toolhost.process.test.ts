@@ -25,6 +25,7 @@ import { endStepRequest } from '../../shared/protocol/src/sandbox-steps.js';
 import { pushRequest } from '../../shared/protocol/src/shared-repository.js';
 import { lookReport, workspaceBase } from '../../shared/protocol/src/repository.js';
 import { coreToolNames, toolsOfPacks } from '../../shared/protocol/src/tool-names.js';
+import { supportRequest } from '../../shared/protocol/src/toolpacks/support.js';
 import type { Transport } from '../../shared/runtime/src/queue/transport.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { type Campaign, campaign, casesOf } from './support/campaign.js';
@@ -70,6 +71,7 @@ const details: Readonly<Record<string, Partial<Route>>> = {
   'POST /tool': { body: toolCallsOf(coreToolNames), token: '~tool~' },
   'POST /tool/begin': { body: toolCallsOf(toolsOfPacks(['files', 'shell'])), token: '~tool~' },
   'POST /tool/end': { body: schema(endStepRequest), token: '~tool~' },
+  'POST /support': { body: schema(supportRequest), token: '~tool~' },
   'GET /content/:sha256': { token: '~tool~' },
   'GET /git': { query: { after: id }, token: '~tool~' },
   'GET /git/packs/:sha256': { token: '~tool~' },

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
 import { type Labels, labels, labelWord } from '@suzumio/contract/model/labels';
@@ -133,6 +134,15 @@ export const allowProvider =
 /** Reads one more provider: `ADDRESS`, or `ADDRESS=KEY`. */
 export function gatherProviders(word: string, before: ProviderPair[] = []): ProviderPair[] {
   return [...before, pairOfWord(word)];
+}
+
+/** What the option of {@link gatherPaths} does. */
+export const allowToolpack =
+  'let the file load the toolpack in this directory, which may run code on this machine, without a question; may be given again';
+
+/** Reads one more path, relative to the working directory. */
+export function gatherPaths(word: string, before: string[] = []): string[] {
+  return [...before, resolve(word)];
 }
 
 /** Reads statuses of projects, with commas between them. */

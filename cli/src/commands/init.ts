@@ -1,7 +1,7 @@
 import type { InitOptions } from '../init.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
-import { allowProvider, gatherLabels, gatherProviders } from './arguments.js';
+import { allowProvider, allowToolpack, gatherLabels, gatherPaths, gatherProviders } from './arguments.js';
 import { examples } from './help.js';
 
 export const registerInit: Register = (program, action) => {
@@ -13,7 +13,8 @@ export const registerInit: Register = (program, action) => {
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--label <key=value>', 'file it under this; may be given again', gatherLabels)
       .option('--allow-process', 'let its turns run as processes, where a server allows that, too', false)
-      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders)
+      .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),
     ['init newsroom.yaml', 'makes the project that the file describes'],
     ['init newsroom.yaml --label team=news --label env=test'],
     ['init', 'on a terminal: asks, and writes a file'],

@@ -4,7 +4,7 @@ import type { ServeOptions } from '../serving/serve.js';
 import type { UpOptions } from '../serving/up.js';
 import type { Session } from '../session.js';
 import type { Register } from './action.js';
-import { allowProvider, dollars, gatherProviders, parsePort, price } from './arguments.js';
+import { allowProvider, allowToolpack, dollars, gatherPaths, gatherProviders, parsePort, price } from './arguments.js';
 import { examples } from './help.js';
 import { registerInit } from './init.js';
 
@@ -24,7 +24,8 @@ export const registerServing: Register = (program, action) => {
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--quiet', 'no line for each call of a tool that succeeded')
       .option('--allow-process', allowProcess, false)
-      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders)
+      .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),
     ['up newsroom.yaml'],
     ['up --port 8080', 'only serves'],
   ).action(

@@ -6,7 +6,7 @@ import { findKept } from '../reach/reach.js';
 import { teamLines, teamTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { allowProvider, gatherProviders } from './arguments.js';
+import { allowProvider, allowToolpack, gatherPaths, gatherProviders } from './arguments.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -42,7 +42,8 @@ export const registerTeams: Register = (program, action) => {
       .option('--from <file>', 'a project file, in which the profile "*" stands for all other members')
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false)
-      .option('--allow-provider <address=key>', allowProvider, gatherProviders),
+      .option('--allow-provider <address=key>', allowProvider, gatherProviders)
+      .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),
     ['teams up research --from desk.yaml', 'makes it, unless it has one of that name'],
     ['teams up research', 'starts it again, and says who has come and gone since'],
   ).action(

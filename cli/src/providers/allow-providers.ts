@@ -1,12 +1,21 @@
 import { ConfigErrors } from '@suzumio/core/config/config-problem';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { providerDenial } from '@suzumio/core/policy/check-provider';
-import type { Policy } from '@suzumio/core/policy/policy';
+import { type Policy, policySchema } from '@suzumio/core/policy/policy';
 import { type Session, shellWord } from '../session.js';
 import { UsageError } from '../usage-error.js';
-import { consentsIn } from './consents.js';
+import { type ConsentKind, consentsIn } from '../consents.js';
 import { isExpected } from './expected-providers.js';
 import { describePair, isSamePair, pairsOf, type ProviderPair, wordOf } from './provider-pair.js';
+
+const providerSchema = policySchema.shape.providers.unwrap().element;
+
+const kind: ConsentKind<typeof providerSchema> = {
+  name: 'providers-allowed.json',
+  what: 'providers',
+  schema: providerSchema,
+  isSame: isSamePair,
+};
 
 /**
  * The providers of a file that its project may use beyond the policy. A file decides where a key is sent, and another
@@ -25,7 +34,7 @@ export async function allowProviders(
   agreed: readonly ProviderPair[],
 ): Promise<ProviderPair[]> {
   const [file = ''] = source.files;
-  const consents = consentsIn(session.root);
+  const consents = consentsIn(session.root, kind);
   const isAgreed = (pair: ProviderPair) =>
     isExpected(pair) || agreed.some((one) => isSamePair(one, pair)) || consents.allowed(file, pair);
   const unknown = beyond(policy, source).filter(([, pair]) => !isAgreed(pair));

@@ -154,6 +154,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
         return toldByEffect.has(tool) ? undefined : { who, what: tool, tone: 'quiet' };
       }
       return { who, what: `${data.text('tool')} ${data.text('outcome')}: ${data.text('code')}`, tone: 'bad' };
+    case 'signal.recorded':
+      return { who, what: `${data.text('toolpack')}: ${data.text('kind')}`, tone: 'quiet' };
     case 'workspace.restored': {
       const files = data.files();
       const since =

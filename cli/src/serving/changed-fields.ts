@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileConfig } from '@suzumio/contract/model/project-config';
+import { withoutTaken } from '@suzumio/core/config/local-toolpacks';
 import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { readConfig } from '@suzumio/store/projects/read-project';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -11,7 +12,7 @@ export function madeWith(reader: SqlReader): FileConfig {
     id,
     agent.env === undefined ? agent : { ...agent, env: readAgentEnv(reader, id) },
   ]);
-  return { ...config, agents: Object.fromEntries(agents) as FileConfig['agents'] };
+  return { ...withoutTaken(config), agents: Object.fromEntries(agents) as FileConfig['agents'] };
 }
 
 /** The fields in which two versions of a project file differ, by their paths; what only one of them has is one field. */

@@ -6,7 +6,14 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { Cell } from '@suzumio/store/cell/cell';
 import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
-import { type Admitted, admission, admitOwnFile, hostPolicy, type OwnFileOptions } from '../host-policy.js';
+import {
+  type Admitted,
+  admission,
+  admitOwnFile,
+  hostPolicy,
+  overrulingOptions,
+  type OwnFileOptions,
+} from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
 import { warnOfMissingRepositories } from '../missing-repositories.js';
 import {
@@ -87,11 +94,11 @@ export async function up(session: Session, file: string | undefined, options: Up
 }
 
 function refuseIdleOptions(session: Session, file: string | undefined, options: UpOptions): void {
-  const { configRoot, allowProvider = [], quiet } = options;
+  const { configRoot, quiet } = options;
   if (file === undefined) {
     const aboutFile = {
       '--config-root': configRoot !== undefined,
-      '--allow-provider': allowProvider.length > 0,
+      ...Object.fromEntries(overrulingOptions({ ...options, allowProcess: false }).map((option) => [option, true])),
       '--quiet': quiet === true,
     };
     refuseOptions(aboutFile, 'is about a project file: name it.', 'up --help');

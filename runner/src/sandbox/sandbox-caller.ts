@@ -1,8 +1,6 @@
-import { artifactsVariable } from '@suzumio/protocol/own-artifacts';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorClient } from '../door/door-client.js';
-import { gitVariable } from '../git/shared-turn.js';
 import type { ToolResult } from '../tools/tool-answer.js';
 import { ArtifactWriter, ContentRefused } from '../tools/write-artifact.js';
 import { SandboxRefusal } from './paths/refusal.js';
@@ -11,11 +9,9 @@ import { BackgroundProcesses } from './processes/background-processes.js';
 import { runSandboxTool } from './run-sandbox-tool.js';
 import { type Sandbox, usualLimits } from './sandbox.js';
 import type { SandboxSteps } from './sandbox-steps.js';
+import { withoutDoor } from './without-door.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
-
-/** What tells the worker which turn a process is of; it opens nothing. */
-const turnMark = 'SUZUMIO_TURN_MARK';
 
 /** Calls the tools of one turn's sandbox. */
 export class SandboxCaller {
@@ -69,13 +65,4 @@ async function fetched(artifacts: ArtifactWriter, sha256: string, maxBytes: numb
     if (!(error instanceof ContentRefused)) throw error;
     throw new SandboxRefusal('artifact-unknown', error.message, { cause: error });
   }
-}
-
-const kept: readonly string[] = [turnMark, gitVariable, artifactsVariable];
-
-/** What commands find in their environment: nothing that names the turn's door, or opens it. */
-function withoutDoor(env: Environment): Environment {
-  return Object.fromEntries(
-    Object.entries(env).filter(([name]) => !name.startsWith('SUZUMIO_') || kept.includes(name)),
-  );
 }

@@ -6,11 +6,9 @@ import {
   endStepAnswer,
   maxStepErrorChars,
   maxStepResultBytes,
-  type ScriptStep,
   type StepResult,
 } from '@suzumio/protocol/sandbox-steps';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
-import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { jsonOf, localProblem, problemOf, type ToolResult } from '../tools/tool-answer.js';
 import { WriteFailed, type WriteInStep } from '../tools/call-tool.js';
@@ -22,7 +20,7 @@ import { StepNotes } from './step-notes.js';
 
 /** A step in the sandbox: what is done, with what, and its place in the turn. */
 export interface SandboxStep {
-  readonly tool: SandboxToolName | ScriptStep | 'artifacts.read';
+  readonly tool: string;
   readonly input: unknown;
   readonly step: string;
   /** What the journal recognises it by instead of its input. */
@@ -102,9 +100,10 @@ const maxResultBytes = maxStepResultBytes / 2;
 
 async function outcomeOf(tool: string, act: () => Promise<SandboxResponse>): Promise<StepResult> {
   try {
-    const { output, metadata, image } = await act();
+    const { output, title, metadata, image } = await act();
     return bounded({
       output,
+      ...(title === undefined ? {} : { title }),
       ...(metadata === undefined ? {} : { metadata }),
       ...(image === undefined ? {} : { image }),
     });

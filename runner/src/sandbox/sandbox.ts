@@ -57,6 +57,7 @@ export const usualLimits: SandboxLimits = {
 /** A tool's answer. */
 export interface SandboxResponse {
   readonly output: string;
+  readonly title?: string;
   readonly metadata?: Record<string, unknown>;
   /** An image that the turn's model is shown. */
   readonly image?: ShownImage;

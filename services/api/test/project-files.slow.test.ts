@@ -1,8 +1,9 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { checkProjectFileAnswer, exampleListAnswer } from '@suzumio/contract/operations/project-files';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
@@ -54,7 +55,7 @@ describe('checking a file', () => {
     await api.create(named('there'));
     const text = named(
       'there',
-      'observability: { http: { enabled: false } }\nbudget: { turns: 1 }\ntools: { toolpacks: [{ id: own, path: /own }] }\n',
+      'observability: { http: { enabled: false } }\nbudget: { turns: 1 }\ntools: { toolpacks: [{ id: own, mcp: { url: "https://t.example" } }] }\n',
     ).replace('backend: {', 'backend: { kind: process,');
     const { problems, notes, project } = await check(text);
     expect(notes).toMatchObject([{ code: 'key-without-effect', path: 'observability.http.enabled' }]);
@@ -66,6 +67,38 @@ describe('checking a file', () => {
     ]);
     expect(problems.find(({ code }) => code === 'policy-denied')).toMatchObject({ path: 'backend.kind' });
     expect(project).toMatchObject({ name: 'there', image: null });
+  });
+
+  test('says what the toolpacks of a file lack on this server, and so does making it', async () => {
+    const pack = await mkdtemp(join(await realpath(tmpdir()), 'suzumio-pack-'));
+    const allowing = await testApi({
+      policy: { ...defaultPolicy, toolpacks: { ...defaultPolicy.toolpacks, directories: [pack] } },
+    });
+    try {
+      const text = named('packed', `tools: { toolpacks: [{ id: own, path: ${pack} }] }\n`);
+      const { json } = await allowing.post('/api/project-files/check', { file: text });
+      const line = text.split('\n').length - 1;
+      expect(json).toMatchObject({
+        problems: [
+          {
+            code: 'toolpack-invalid',
+            line,
+            path: 'tools.toolpacks',
+            message: expect.stringContaining('has no suzumio.toolpack.json'),
+          },
+        ],
+      });
+      expect(await allowing.post('/api/projects', { file: text })).toMatchObject({
+        status: 422,
+        json: { code: 'invalid-config' },
+      });
+      await writeFile(join(pack, 'suzumio.toolpack.json'), '{ "id": "own", "tools": [] }');
+      expect((await allowing.post('/api/project-files/check', { file: text })).json).toMatchObject({ problems: [] });
+      expect(await allowing.post('/api/projects', { file: text })).toMatchObject({ status: 201 });
+    } finally {
+      await allowing.close();
+      await rm(pack, { recursive: true });
+    }
   });
 
   test('says what a file of the published format has without effect, and so does making it', async () => {

@@ -161,7 +161,7 @@ async function prepare(
 ): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
   try {
     const content = contentOf(context, store.project);
-    const effect = await findTool(call.tool).prepare(input, {
+    const effect = await findTool(call.tool, store.config).prepare(input, {
       reader: store.reader,
       content,
       store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),

@@ -1,9 +1,18 @@
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { localToolpacks, toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-sandbox';
-import { describeDenial } from '@suzumio/core/policy/denial';
+import { takenDenials } from '@suzumio/core/policy/check-toolpack';
+import { type Denial, describeDenial } from '@suzumio/core/policy/denial';
+import type { Policy } from '@suzumio/core/policy/policy';
 import type { ArtifactsSeen } from '@suzumio/protocol/artifacts-directory';
-import { attemptsProtocol, type ClaimAnswer, type ClaimRequest, type MeasuredMount } from '@suzumio/protocol/attempts';
+import {
+  attemptsProtocol,
+  type ClaimAnswer,
+  type ClaimedToolpack,
+  type ClaimRequest,
+  type MeasuredMount,
+} from '@suzumio/protocol/attempts';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { defaultIgnored } from '@suzumio/protocol/ignored-roots';
 import { runnerProtocol } from '@suzumio/protocol/runner';
@@ -12,7 +21,8 @@ import { othersSeen } from '@suzumio/store/content/artifacts-seen';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { readHistory } from '@suzumio/store/turns/history';
-import { agentRow, type TurnRow, turnRow } from '@suzumio/store/rows';
+import { type AgentRow, agentRow, type TurnRow, turnRow } from '@suzumio/store/rows';
+import { toolNames as namesOfTools } from '@suzumio/store/turns/frozen-input';
 import { attemptToken, hashToken } from '@suzumio/store/turns/tokens';
 import { keptToolSet } from '@suzumio/store/turns/tool-sets';
 import { type Claimed, claimTurn } from '@suzumio/store/turns/claim-turn';
@@ -159,7 +169,10 @@ async function prepare(
   const agent = agentRow(store.reader, row.agent_id);
   const denials =
     row.status === 'queued' && agent.external === 0
-      ? sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host)
+      ? [
+          ...sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host),
+          ...loadedDenials(policyOf(store.project), store, agent),
+        ]
       : [];
   if (denials.length > 0) {
     const message = `The policy does not allow what this turn asks for: ${denials.map(describeDenial).join('; ')}.`;
@@ -170,7 +183,11 @@ async function prepare(
   try {
     const seen = await sandboxSeen(context, store, agent, mounts);
     return store.snapshot((reader) =>
-      prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions, seen }),
+      prepareTurn(reader, store.config, turn, {
+        batch,
+        definitionsOf: (tools) => toolDefinitions(tools, store.config),
+        seen,
+      }),
     );
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;
@@ -222,6 +239,7 @@ function answer(
   const repository = repositoryOfAgent(store.reader, store.config, id, input.turn.id);
   const look = dueLook(store.reader, store.config, input.turn.id);
   const shared = sharedOf(store.config, id);
+  const toolpacks = toolpacksFor(store, toolNames);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
@@ -234,10 +252,13 @@ function answer(
     snapshot: claimed.snapshot,
     ...(artifactsUpTo === undefined ? {} : { artifacts: artifactsOf(store, id, artifactsUpTo) }),
     ...(look ? { look } : {}),
+    ...(toolpacks.length === 0 ? {} : { toolpacks }),
     input: {
       ...input,
       ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
-      tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
+      tools:
+        (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ??
+        toolDefinitions(toolNames, store.config),
       ...(repository ? { repository } : {}),
       ...(shared ? { shared } : {}),
       sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
@@ -253,6 +274,22 @@ function artifactsOf({ reader, config }: ProjectStore, agent: string, upTo: numb
   const published = artifacts.map(({ files: _, ...artifact }) => artifact);
   const creators = [...new Set([...Object.keys(config.agents), ...published.map(({ creator }) => creator)])];
   return { creators, published };
+}
+
+/** The policy may have changed since a toolpack was loaded. */
+function loadedDenials(policy: Policy, { config }: ProjectStore, agent: AgentRow): Denial[] {
+  const used = new Set(namesOfTools(agent, config).map((tool) => toolpackOf(config, tool)?.id));
+  return localToolpacks(config)
+    .filter(({ id }) => used.has(id))
+    .flatMap((pack) => takenDenials(policy, pack));
+}
+
+/** The local toolpacks of an agent's tools. */
+function toolpacksFor({ config }: ProjectStore, allowed: readonly string[]): ClaimedToolpack[] {
+  return localToolpacks(config).flatMap(({ id, sha256, runner, tools }) => {
+    const names = tools.map(({ name }) => name).filter((name) => allowed.includes(name));
+    return runner === undefined || names.length === 0 ? [] : [{ id, sha256, runner, tools: names }];
+  });
 }
 
 /** The request for the host, with the values of variables, which nothing else is given. */

@@ -11,6 +11,7 @@ import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { LiveTurns } from './live/live-turns.js';
 import type { RefusalPace } from './refusal-pace.js';
+import type { Controllers } from './toolpacks/controllers.js';
 
 /** The ToolHost's collaborators. */
 export interface ToolhostDependencies {
@@ -39,6 +40,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   refusals: RefusalPace;
   /** Inspects packs that are pushed. */
   packs: PackInspector;
+  /** Calls the controller modules of toolpacks. */
+  controllers: Controllers;
   /** Reads snapshots of workspaces. */
   snapshots: Snapshots;
   /** What followers of running turns see. */

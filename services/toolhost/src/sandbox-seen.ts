@@ -1,3 +1,4 @@
+import { toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import { backendOf, sandboxOf, workspaceLimitsOf } from '@suzumio/core/config/sandbox-of';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { SandboxRequest } from '@suzumio/core/policy/check-sandbox';
@@ -67,7 +68,8 @@ export async function sandboxSeen(
 }
 
 function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>): boolean {
-  return sandboxPacksOf(toolNames(agent, config)).length > 0;
+  const tools = toolNames(agent, config);
+  return sandboxPacksOf(tools).length > 0 || tools.some((tool) => toolpackOf(config, tool) !== undefined);
 }
 
 /** Undefined where it cannot be read: that is for the worker to meet, which restores it, and may be over by then. */

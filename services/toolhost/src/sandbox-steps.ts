@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { parse } from '@suzumio/runtime/http/validate';
 import { callOfWrite } from '@suzumio/protocol/ids';
+import { toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { type beginStepAnswer, endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
 import { fileApply } from '@suzumio/protocol/sandbox-tools/files';
@@ -52,7 +53,8 @@ export async function beginStep(
     }
     const call = { ...named, step };
     const isWrite = tool === 'artifacts.read' && callOfWrite(step) !== undefined;
-    if (!isSandboxTool(tool) && !isScriptStep(tool) && !isWrite) {
+    const isInSandbox = isSandboxTool(tool) || toolpackOf(store.config, tool) !== undefined;
+    if (!isInSandbox && !isScriptStep(tool) && !isWrite) {
       const message = `"${tool}" is no tool of the sandbox; others are called with POST /tool.`;
       return refuseCall(context, store, call, 'tool-unknown', message);
     }

@@ -24,6 +24,7 @@ import { liveRouter } from './live-router.js';
 import { handlersRouter } from './handlers-router.js';
 import { modelsRouter } from './models-router.js';
 import { RefusalPace } from './refusal-pace.js';
+import { Controllers } from './toolpacks/controllers.js';
 import { toolsRouter } from './tools-router.js';
 
 export interface ToolhostConfig {
@@ -44,6 +45,8 @@ export interface ToolhostConfig {
   policy?: Policy;
   /** The budget of all projects for a day (UTC), in dollars. @default no limit */
   budgetUsdPerDay?: number;
+  /** How long a call of a toolpack's controller module may take. @default 30_000 */
+  controllerMs?: number;
   /** Bounds of what followers of running turns see. */
   live?: Partial<LiveBounds>;
 }
@@ -57,8 +60,9 @@ export interface Toolhost {
   readonly runnerUrl: string;
 }
 
-/** The compiled file, also in tests that run from source: threads have no loaders. Bundles keep this path. */
+/** The compiled files, also in tests that run from source: threads have no loaders. Bundles keep these paths. */
 const bodyThread = new URL('../dist/bodies/body-thread.js', import.meta.url);
+const controllerChild = new URL('../dist/toolpacks/controller-child.js', import.meta.url);
 
 /** Verifies, records and executes what agents do. Stateless: any number may run. */
 export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDependencies): Toolhost {
@@ -66,6 +70,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   let waits: ClaimWaits | undefined;
   let reader: BodyReader | undefined;
   let packs: PackInspector | undefined;
+  let controllers: Controllers | undefined;
   const live = new LiveTurns(config.live);
   let delist: (() => Promise<void>) | undefined;
 
@@ -84,6 +89,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       bodies: new RunnerBodies(),
       reader: (reader = new BodyReader(bodyThread)),
       packs: (packs = new PackInspector()),
+      controllers: (controllers = new Controllers(controllerChild, config.controllerMs)),
       refusals: new RefusalPace(),
       live,
       serviceToken: cell.directory.serviceToken(),
@@ -124,6 +130,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     live.close();
+    await controllers?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
     await Promise.all([reader?.close(), packs?.close()]);
     await delist?.();

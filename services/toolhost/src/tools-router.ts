@@ -5,6 +5,8 @@ import { maxImageBytes } from '@suzumio/protocol/images';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool } from '@suzumio/protocol/tool-names';
+import { supportPath, supportRequest } from '@suzumio/protocol/toolpacks/support';
+import { parse } from '@suzumio/runtime/http/validate';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { toolNames } from '@suzumio/store/turns/frozen-input';
 import { keptInput } from '@suzumio/store/turns/kept-input';
@@ -13,11 +15,16 @@ import { isPublished } from '@suzumio/store/content/artifacts';
 import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
+import { jsonBody } from './bodies/json-body.js';
 import { callTool, refuseCall } from './call-tool.js';
 import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { support } from './toolpacks/support.js';
 import { uncapturedIn } from './uncaptured-in.js';
+
+/** How many members the lists and objects of a call may have. */
+const mostMembers = 20_000;
 
 /** The routes for runners, reached through their worker's door. */
 export function toolsRouter(context: ToolhostContext): Router {
@@ -47,6 +54,12 @@ export function toolsRouter(context: ToolhostContext): Router {
     const body = await context.bodies.receive(request, senderOf(token), maxStepResultBytes, closeOf(response));
     const { step, ...ended } = await endStep(context, token, body);
     response.set(stepHeader, step).json(ended);
+  });
+
+  router.post(supportPath, async (request, response) => {
+    const token = await requireRunner(context, request);
+    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, closeOf(response));
+    response.json(await support(context, token, parse(supportRequest, jsonBody(body, mostMembers), 'call')));
   });
 
   router

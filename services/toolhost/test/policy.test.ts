@@ -54,7 +54,7 @@ test('an attempt that runs is not ended by a policy that came later', async () =
 test('a project has what its maker was allowed, and no other has it', async () => {
   const granted = await bench.testing.create(team);
   const other = await bench.testing.create(team.replace('name: team', 'name: other'));
-  const grant: Grant = { directories: [], readonly: [], images: ['mine:1'], git: [], providers: [] };
+  const grant: Grant = { directories: [], readonly: [], images: ['mine:1'], git: [], toolpacks: [], providers: [] };
   const file = join(bench.testing.cell.directory.projectDir(granted), grantFileName);
   await writeFile(file, JSON.stringify(grant));
   await bench.restart({ policy: defaultPolicy });

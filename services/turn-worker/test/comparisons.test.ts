@@ -67,6 +67,7 @@ const engine = (toolpacks = ['git', 'compare']) =>
         announcesWrites: true,
         workspaceSeen: () => '/workspace',
         artifactsSeen: (directories) => directories,
+        toolpacksSeen: () => '/suzumio/toolpacks',
         controllerUrl: () => '',
         start: (start) => {
           asked = { limits, start };

@@ -5,6 +5,7 @@ import { ignoredRoots, trackedPaths } from './ignored-roots.js';
 import { agentId, projectId, sha256, toolStep, turnId } from './ids.js';
 import { cloneRequest, lookRequest } from './repository.js';
 import { runnerTurnInput, turnOutput } from './runner.js';
+import { toolpackId, toolpackPath } from './toolpacks/manifest.js';
 import { workspaceLimits } from './workspace-manifest.js';
 
 /**
@@ -78,6 +79,15 @@ export const sandboxLimits = z.object({
 });
 export type SandboxLimits = z.infer<typeof sandboxLimits>;
 
+/** A local toolpack: its content, the runner module in it, and the tools that the agent may use. */
+export const claimedToolpack = z.object({
+  id: toolpackId,
+  sha256,
+  runner: toolpackPath,
+  tools: z.array(z.string()),
+});
+export type ClaimedToolpack = z.infer<typeof claimedToolpack>;
+
 /** What a worker needs to run one attempt. */
 export const claimAnswer = z.object({
   attempt: z.int().positive(),
@@ -105,6 +115,8 @@ export const claimAnswer = z.object({
   clone: cloneRequest.optional(),
   /** What the worker finds out and reports before the turn starts, where it is a clone already. */
   look: lookRequest.optional(),
+  /** The local toolpacks of the agent's tools, whose files are content. */
+  toolpacks: z.array(claimedToolpack).max(100).optional(),
   /** The frozen input, without the fields that the worker adds. */
   input: runnerTurnInput.omit({ workspace: true, controllerUrl: true, token: true }),
 });

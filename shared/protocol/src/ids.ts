@@ -34,6 +34,14 @@ export function callOfWrite(step: string): string | undefined {
   return step.endsWith(writeSuffix) ? step.slice(0, -writeSuffix.length) : undefined;
 }
 
+/** A call in the sandbox, which may ask its toolpack's controller module. */
+export const supportedStep = z.string().regex(/^\d{1,6}\.\d{1,6}$/);
+
+/** The step of what a call in the sandbox asks: `3.0/support.2`. It belongs to that call. */
+export function supportStep(call: string, number: number): string {
+  return `${call}/support.${String(number)}`;
+}
+
 /**
  * The step of a tool call. A handler has no model calls: its steps are `sdk.4`, by the number in the turn, or `key.`
  * and the handler's own key.

@@ -103,7 +103,7 @@ export const chatMessage = z.discriminatedUnion('role', [
 export type ChatMessage = z.infer<typeof chatMessage>;
 
 /** Whether a schema consists of a reference to itself. */
-function refersToItself(schema: object): boolean {
+export function refersToItself(schema: object): boolean {
   return !/"\$(ref|dynamicRef|recursiveRef)":(?!"#)/.test(JSON.stringify(schema));
 }
 

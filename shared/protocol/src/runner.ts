@@ -9,6 +9,7 @@ import { messageKind } from './message-kind.js';
 import { isShallow, tooDeep } from './nesting.js';
 import { repository } from './repository.js';
 import { sharedRepository } from './shared-repository.js';
+import { toolpackId } from './toolpacks/manifest.js';
 
 /** The version of the contract between worker and runner. A runner may ignore every optional field. */
 export const runnerProtocol = 1;
@@ -53,6 +54,14 @@ export const turnMail = z.object({
   attachments: z.array(attachment).optional(),
 });
 export type TurnMail = z.infer<typeof turnMail>;
+
+/** A local toolpack, where the sandbox finds it: the tools that the agent may use, and the module that carries them out. */
+export const loadedToolpack = z.object({
+  id: toolpackId,
+  module: z.string(),
+  tools: z.array(z.string()),
+});
+export type LoadedToolpack = z.infer<typeof loadedToolpack>;
 
 /** The content of `input.json`. Optional fields go beyond the minimal contract; a runner may ignore them. */
 export const runnerTurnInput = z.object({
@@ -109,6 +118,8 @@ export const runnerTurnInput = z.object({
           as: z.string().optional(),
         }),
       ),
+      /** The local toolpacks of its tools, whose modules it loads. */
+      toolpacks: z.array(loadedToolpack).max(100).optional(),
       /** What the model is told with the result of its first step. */
       notes: z.array(z.string().max(1_000)).max(8).optional(),
     })

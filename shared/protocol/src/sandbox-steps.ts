@@ -27,6 +27,7 @@ export const maxStepErrorChars = 32 * 1024;
 export const stepResult = z.union([
   z.strictObject({
     output: z.string(),
+    title: z.string().max(400).optional(),
     metadata: z.record(z.string(), z.unknown()).refine(isShallow, tooDeep).optional(),
     /** An image that a model is shown. Its content has been put to `/content/<sha256>`. */
     image: shownImage.optional(),

@@ -49,6 +49,9 @@ export function sandboxPacksOf(tools: readonly string[]): string[] {
 /** The toolpacks that this version can execute. */
 export const servedToolpacks = ['core', ...sandboxToolpacks] as const satisfies readonly BuiltInToolpack[];
 
+/** Stands among the toolpacks that an image's runner carries out, where it loads the modules of local ones. */
+export const localPack = 'local';
+
 export function isServedToolpack(pack: unknown): pack is (typeof servedToolpacks)[number] {
   return (servedToolpacks as readonly unknown[]).includes(pack);
 }
@@ -73,6 +76,13 @@ export function toolsOfPacks(packs: readonly unknown[]): ServedToolName[] {
 }
 
 export type BuiltInToolpack = keyof typeof toolpackTools;
+
+export function isBuiltInToolpack(pack: string): pack is BuiltInToolpack {
+  return Object.hasOwn(toolpackTools, pack);
+}
+
+/** Every tool that comes with Suzumio, or is to come, with older names. */
+export const builtInTools: readonly string[] = [...Object.values(toolpackTools).flat(), ...toolAliases.keys()];
 
 /** The name under which a tool is executed and recorded. */
 export function canonicalToolName(name: string): string {

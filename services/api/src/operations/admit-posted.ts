@@ -1,7 +1,7 @@
 import { ConfigErrors, type ConfigProblem } from '@suzumio/core/config/config-problem';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
-import { refuseByPolicy } from '@suzumio/core/policy/check-project';
+import { type AllowedDirectories, refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { ApiContext } from '../context.js';
 
@@ -10,14 +10,14 @@ type Admitting = Pick<ApiContext, 'policy' | 'host' | 'budgetUsdPerDay' | 'examp
 /**
  * Refuses a posted project that this server does not allow, or with fields that this version does not enforce.
  *
- * @returns whether a workspace may be copied from a directory
+ * @returns what of this host's disk it may be made with
  * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
  */
-export function admitPosted(context: Admitting, loaded: LoadedProject): (directory: string) => boolean {
+export function admitPosted(context: Admitting, loaded: LoadedProject): AllowedDirectories {
   // The policy comes first: what it denies is refused for that, supported or not.
-  const mayCopy = refuseDenied(context, loaded);
+  const allowed = refuseDenied(context, loaded);
   refuseUnsupported(loaded);
-  return mayCopy;
+  return allowed;
 }
 
 /** Everything that `admitPosted` would refuse, together. */

@@ -5,9 +5,11 @@ import { configLimits } from '@suzumio/core/config/limits';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { backendOf, isExternal, mountedFor } from '@suzumio/core/config/sandbox-of';
 import { presetOf } from '@suzumio/core/budgets/presets';
+import type { AllowedDirectories } from '@suzumio/core/policy/check-project';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { toolpackFault } from '@suzumio/store/content/take-toolpacks';
 import type { ApiContext } from '../context.js';
-import { objectionsTo } from './admit-posted.js';
+import { admitPosted, objectionsTo, problemsOf } from './admit-posted.js';
 
 /** The most agents, and the most directories, that one answer has. */
 const mostItems = 100;
@@ -16,7 +18,7 @@ const mostItems = 100;
 const mostTaskChars = 2000;
 
 /** What creating a project from a posted file would refuse, and what the project would be. */
-export function checkPosted(context: ApiContext, file: string): CheckProjectFileAnswer {
+export async function checkPosted(context: ApiContext, file: string): Promise<CheckProjectFileAnswer> {
   const { cell } = context;
   let loaded: LoadedProject;
   try {
@@ -27,9 +29,24 @@ export function checkPosted(context: ApiContext, file: string): CheckProjectFile
   }
   const { config, warnings, notes } = loaded;
   const taken = cell.catalog.projects.all().some(({ id }) => id === config.name);
-  const problems = [...(taken ? [takenName(loaded)] : []), ...objectionsTo(context, loaded)];
+  const problems = [
+    ...(taken ? [takenName(loaded)] : []),
+    ...objectionsTo(context, loaded),
+    ...(await toolpackProblems(context, loaded)),
+  ];
   const inOrder = problems.toSorted((one, other) => one.line - other.line || one.column - other.column);
   return { problems: shown(inOrder), warnings: shown(warnings), notes: shown(notes), project: projectOf(config) };
+}
+
+/** What is wrong with its toolpacks, as far as they may be loaded. */
+async function toolpackProblems(context: ApiContext, loaded: LoadedProject): Promise<ConfigProblem[]> {
+  let allowed: AllowedDirectories | undefined;
+  const denied = problemsOf(() => (allowed = admitPosted(context, loaded)));
+  if (allowed === undefined || denied.length > 0) return [];
+  const message = await toolpackFault(loaded.config, allowed.mayLoad);
+  if (message === undefined) return [];
+  const path = ['tools', 'toolpacks'];
+  return [{ ...loaded.locate(path), code: 'toolpack-invalid', path: path.join('.'), message }];
 }
 
 function takenName(loaded: LoadedProject): Omit<ConfigProblem, 'code'> & { code: string } {

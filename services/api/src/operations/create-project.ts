@@ -41,7 +41,7 @@ export async function createPostedProject(
   const before = key && cell.catalog.answeredBefore<CreateProjectAnswer>(key);
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
-  const mayCopy = admitPosted(context, loaded);
+  const allowed = admitPosted(context, loaded);
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
   try {
@@ -50,7 +50,7 @@ export async function createPostedProject(
       source: sourceText,
       actor: posted.actor,
       labels: posted.labels,
-      mayCopy,
+      ...allowed,
       begin: (tx) => {
         begun.answer = once(tx, key, () => beginProject(tx, loaded, posted));
       },

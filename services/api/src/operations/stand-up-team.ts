@@ -46,9 +46,7 @@ function make({ cell, policy, host, budgetUsdPerDay }: ApiContext, team: string,
   return makeStandingProject(cell, {
     team,
     source: readProjectText(file, 'file'),
-    admit: (loaded) => ({
-      mayCopy: refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined }),
-    }),
+    admit: (loaded) => refuseByPolicy(loaded, policy, host, { dayBudget: budgetUsdPerDay !== undefined }),
     actor,
   });
 }

@@ -661,6 +661,7 @@ test('what happened meanwhile is told as the table of events says', async () => 
     'task.done',
     'task.declined',
     'turn.requeued',
+    'signal.recorded',
     'model.answered',
     'budget.reached',
     'artifact.redacted',

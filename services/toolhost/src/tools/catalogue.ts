@@ -1,4 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { localTool } from '@suzumio/core/config/local-toolpacks';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { type CoreToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
@@ -30,10 +32,13 @@ const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
   'coordination.wait_for_signal': waitForSignal,
 };
 
-/** @throws SuzumioError `tool-unknown` */
-export function findTool(name: string): CoreTool {
+/**
+ * @param config the project, whose toolpacks of its own have further tools
+ * @throws SuzumioError `tool-unknown`
+ */
+export function findTool(name: string, config?: Pick<ProjectConfig, 'tools'>): CoreTool {
   if (Object.hasOwn(coreTools, name)) return coreTools[name as CoreToolName];
-  if (isSandboxTool(name)) {
+  if (isSandboxTool(name) || (config && localTool(config, name))) {
     throw new SuzumioError('tool-unknown', `${name} runs in the sandbox: begin it with POST /tool/begin.`, {
       tool: name,
     });
@@ -47,7 +52,14 @@ export function findTool(name: string): CoreTool {
   );
 }
 
-/** The tool definitions for a model. */
-export function toolDefinitions(names: readonly string[]): ToolDefinition[] {
-  return names.map((name) => (isSandboxTool(name) ? sandboxTools[name] : findTool(name)).definition);
+/**
+ * The tool definitions for a model.
+ *
+ * @param config the project, whose toolpacks of its own have further tools @default none
+ */
+export function toolDefinitions(names: readonly string[], config?: Pick<ProjectConfig, 'tools'>): ToolDefinition[] {
+  return names.map(
+    (name) =>
+      (config && localTool(config, name)) ?? (isSandboxTool(name) ? sandboxTools[name] : findTool(name)).definition,
+  );
 }

@@ -183,15 +183,18 @@ export class Attempt {
   }
 
   #input(prepared: Prepared, door: OpenDoor): RunnerTurnInput {
-    const { sandbox, workspace, repository } = prepared;
+    const { sandbox, workspace, repository, toolpacks } = prepared;
     const { claim, ref } = this.turn;
     const { input, toolToken } = claim;
+    const loaded = toolpacks.length > 0 ? { toolpacks: [...toolpacks] } : {};
     return {
       ...input,
       ...(repository ? { repository } : {}),
       ...(input.sandbox
         ? {
             sandbox: {
+              ...input.sandbox,
+              ...loaded,
               mounts: [...input.sandbox.mounts, ...artifactsRoots(prepared, ref.agent)],
               notes: notesOn(prepared, claim),
             },
@@ -205,7 +208,7 @@ export class Attempt {
   }
 
   async #start(
-    { engine, sandbox: prepared, workspace, artifacts, home, directory }: Prepared,
+    { engine, sandbox: prepared, workspace, artifacts, home, directory, toolpacks }: Prepared,
     input: RunnerTurnInput,
     onConnection: (connection: Duplex) => void,
   ): Promise<Sandbox> {
@@ -222,6 +225,7 @@ export class Attempt {
       workspace: workspace.directory,
       artifacts,
       home: home?.directory,
+      toolpacks: toolpacks.length > 0 ? directory.toolpacks : undefined,
       input,
       mounts,
       recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),

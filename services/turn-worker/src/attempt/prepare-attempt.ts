@@ -1,7 +1,8 @@
 import type { AttemptRef, ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { Repository } from '@suzumio/protocol/repository';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
-import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
+import type { LoadedToolpack } from '@suzumio/protocol/runner';
+import { localPack, sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { usualWorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { AttemptFailure } from '../engine/attempt-failure.js';
@@ -10,6 +11,7 @@ import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import { boundsOf } from '../workspace/workspace-bounds.js';
 import type { AgentHome, Workspace } from '../workspace/workspaces.js';
 import { bringToSnapshot } from './agent-workspace.js';
+import { bringToolpacks } from './bring-toolpacks.js';
 import { type PreparedArtifacts, prepareArtifacts } from './prepare-artifacts.js';
 import { cloneWorkspace } from './clone-workspace.js';
 import { type Host, requireAllowed } from './host.js';
@@ -29,6 +31,8 @@ export interface Prepared {
   /** Where its tools run programs. */
   home: AgentHome | undefined;
   directory: TurnDirectory;
+  /** The local toolpacks that its runner loads. */
+  toolpacks: readonly LoadedToolpack[];
 }
 
 export interface PrepareOptions {
@@ -76,7 +80,12 @@ export async function prepareAttempt(
   if (!sandbox.announcesWrites || claim.input.sandbox === undefined) await workspace.expectWrites();
   const home = packs.includes('shell') ? await host.workspaces.home(ref, sandbox.owner) : undefined;
   const directory = await TurnDirectory.create(host.paths, ref, sandbox.owner);
-  return { engine, sandbox, workspace, artifacts, repository, home, directory };
+  const at = { directory: directory.toolpacks, seen: sandbox.toolpacksSeen(directory.toolpacks) };
+  const toolpacks = await bringToolpacks(claim.toolpacks ?? [], at, { client, stop }).catch(async (error: unknown) => {
+    await directory.remove();
+    throw error;
+  });
+  return { engine, sandbox, workspace, artifacts, repository, home, directory, toolpacks };
 }
 
 /**
@@ -84,7 +93,7 @@ export async function prepareAttempt(
  *
  * @throws AttemptFailure `image-without-tools`
  */
-function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly string[]): string[] {
+function requireTools({ input, sandbox, toolpacks: local = [] }: ClaimAnswer, toolpacks: readonly string[]): string[] {
   const packs = sandboxPacksOf(input.tools.map(({ name }) => name));
   const missing = packs.filter((pack) => !toolpacks.includes(pack));
   // What is no runner of Suzumio's is not told of the repository either.
@@ -95,6 +104,7 @@ function requireTools({ input, sandbox }: ClaimAnswer, toolpacks: readonly strin
         'the image to this release (npm run images), build your own on it, or take git.shared out of the project file.',
     );
   }
+  if (local.length > 0 && !toolpacks.includes(localPack)) missing.push(...local.map(({ id }) => id));
   if (missing.length === 0) return packs;
   throw new AttemptFailure(
     'image-without-tools',

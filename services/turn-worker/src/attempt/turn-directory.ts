@@ -34,7 +34,7 @@ export class TurnDirectory {
   private constructor(
     /** Mounted into the sandbox. */
     readonly path: string,
-    /** Holds the door's socket; mounted over `door` in the turn's directory. */
+    /** Holds the door's socket, and what the sandbox may not write; mounted over `door` in the turn's directory. */
     readonly doorDirectory: string,
     /** A path of that directory that is short enough for sockets in it. */
     private readonly shortPath: string,
@@ -48,6 +48,11 @@ export class TurnDirectory {
   /** Where a turn without a file system of its own keeps temporary files; made by what runs it. */
   get temporary(): string {
     return join(this.shortPath, 'tmp');
+  }
+
+  /** Holds the local toolpacks, which the sandbox reads and never writes; there where there are any. */
+  get toolpacks(): string {
+    return join(this.doorDirectory, 'toolpacks');
   }
 
   static async create(

@@ -110,6 +110,7 @@ async function run(
     temporary: directory.temporary,
     workspace,
     home: undefined,
+    toolpacks: undefined,
     mounts: [],
     recheckMounts: () => undefined,
     input: { controllerUrl: '', token: '' },

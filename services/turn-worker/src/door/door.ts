@@ -8,6 +8,7 @@ import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
 import { livePath, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
+import { supportPath } from '@suzumio/protocol/toolpacks/support';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -69,6 +70,7 @@ const maxCompletedBytes = 65_536;
 function allowance(method: string, url: string, maxContentBytes: number): number | undefined {
   if (method === 'POST' && toolRoutes.has(url)) return maxToolBodyBytes;
   if (method === 'POST' && url === livePath) return maxLiveBytes;
+  if (method === 'POST' && url === supportPath) return maxCallBytes;
   if (method === 'POST' && url === chatPath) return maxChatBytes;
   if (method === 'PUT' && content.test(url)) return maxContentBytes;
   if (method === 'POST' && url === pushPath) return maxPushBytes;

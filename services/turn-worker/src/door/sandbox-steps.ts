@@ -2,6 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
 import { pushPath } from '@suzumio/protocol/shared-repository';
+import { supportPath } from '@suzumio/protocol/toolpacks/support';
 
 /** Commits what a later attempt has to know of an attempt's steps in the sandbox. */
 export interface StepJournal {
@@ -60,6 +61,7 @@ export class SandboxSteps {
       case chatPath:
         return send(unnamed && this.isOpen ? undefined : await this.leave());
       case pushPath:
+      case supportPath:
         await this.reachOutside();
         return send();
       default:

@@ -53,6 +53,8 @@ export interface PreparedSandbox {
   workspaceSeen(directory: string): string;
   /** The runner's paths of the directories of artifacts. Where they are the same, programs can write in those of others. */
   artifactsSeen(directories: ArtifactsDirectories, agent: string): ArtifactsDirectories;
+  /** The runner's path of the local toolpacks. */
+  toolpacksSeen(directory: string): string;
   /** The runner's address of the open door. */
   controllerUrl(door: OpenDoor): string;
   start(options: StartOptions): Promise<Sandbox>;
@@ -96,6 +98,8 @@ export interface StartOptions {
   artifacts?: ArtifactsDirectories | undefined;
   /** For caches, where its tools run programs. */
   home: string | undefined;
+  /** Holds the local toolpacks, for reading; undefined where there are none. */
+  toolpacks: string | undefined;
   /** Further mounts from the host: allowed by the policy, with links resolved. */
   mounts: SandboxLimits['mounts'];
   /** Throws where `mounts` are no longer what was checked; called once no one can change that any more. */

@@ -118,6 +118,10 @@ export const eventTable = {
     outcome: z.enum(['succeeded', 'failed', 'refused']),
     code: text.optional(),
   }),
+  'signal.recorded': told(
+    "A toolpack of the project's own recorded a signal. With `message` it is work for somebody, as mail; `useful` says that it had an effect.",
+    { toolpack: text, kind: text, useful: z.boolean(), message: text.optional() },
+  ),
   'model.answered': told('A model answered. The cost is in billionths of a dollar.', {
     step: text,
     preset: text,

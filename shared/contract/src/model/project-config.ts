@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import { duration } from '@suzumio/protocol/duration';
-import { agentId, projectId } from '@suzumio/protocol/ids';
+import { agentId, projectId, sha256 } from '@suzumio/protocol/ids';
 import { ignoredRoots } from '@suzumio/protocol/ignored-roots';
 import { maxWorkspaceFiles, workspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { mockScript } from '@suzumio/protocol/mock-script';
+import { toolDefinition } from '@suzumio/protocol/runner';
 import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
 import type { BuiltInToolpack } from '@suzumio/protocol/tool-names';
+import { toolpackId, toolpackPath } from '@suzumio/protocol/toolpacks/manifest';
 import { modelsConfig } from './models-config.js';
 import { decimal, flag, line, prose, wholeNumber } from './scalar-config.js';
 import { size } from './size-config.js';
@@ -172,25 +174,49 @@ export const atLeastOneAgent = 'a project needs at least one agent';
 
 const builtInToolpack = z.enum(Object.keys(toolpackTools) as [BuiltInToolpack, ...BuiltInToolpack[]]);
 
-/** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
-export const toolpackConfig = z.union(
-  [
-    builtInToolpack,
-    z.strictObject({ id: nameLine, path: line(4096) }),
+/** A toolpack in a directory of the host. */
+const localToolpack = z.strictObject({ id: toolpackId, path: line(4096) });
+
+/** The same as its project has it. */
+const takenToolpack = localToolpack.extend({
+  /** What its directory held when the project was made; absent in what a file says. */
+  taken: z.exactOptional(
     z.strictObject({
-      id: nameLine,
-      mcp: z.strictObject({
-        command: z.exactOptional(line(4096)),
-        args: z.exactOptional(z.array(z.string())),
-        env: z.exactOptional(z.record(z.string(), z.string())),
-        url: z.exactOptional(line(2048)),
-        headers: z.exactOptional(z.record(z.string(), z.string())),
-      }),
+      /** Its directory then, with links resolved. */
+      directory: z.string(),
+      /** The hash of its files as content. */
+      sha256,
+      runner: z.exactOptional(toolpackPath),
+      controller: z.exactOptional(toolpackPath),
+      tools: z.array(toolDefinition),
     }),
-  ],
-  // Only what is served is advised.
-  { error: `expected one of ${servedToolpacks.join(', ')}` },
-);
+  ),
+});
+export type LocalToolpack = z.infer<typeof takenToolpack>;
+export type TakenToolpack = NonNullable<LocalToolpack['taken']>;
+
+const toolpackOf = <Local extends z.ZodType>(local: Local) =>
+  z.union(
+    [
+      builtInToolpack,
+      local,
+      z.strictObject({
+        id: nameLine,
+        mcp: z.strictObject({
+          command: z.exactOptional(line(4096)),
+          args: z.exactOptional(z.array(z.string())),
+          env: z.exactOptional(z.record(z.string(), z.string())),
+          url: z.exactOptional(line(2048)),
+          headers: z.exactOptional(z.record(z.string(), z.string())),
+        }),
+      }),
+    ],
+    // Only what is served is advised.
+    { error: `expected one of ${servedToolpacks.join(', ')}, or { path: DIRECTORY }` },
+  );
+
+/** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
+export const toolpackConfig = toolpackOf(localToolpack);
 
 /** The repository that a project's agents share. */
 export const gitConfig = z.strictObject({
@@ -226,7 +252,7 @@ export const projectConfig = z.strictObject({
   scheduler: schedulerConfig,
   backend: backendConfig,
   agents: z.record(agentKey, agentConfig).refine(hasEntries, { error: atLeastOneAgent }),
-  tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
+  tools: z.strictObject({ toolpacks: z.array(toolpackOf(takenToolpack)).max(100) }),
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),
   protection: z.exactOptional(protectionConfig),
@@ -243,8 +269,9 @@ export const projectConfig = z.strictObject({
 });
 export type ProjectConfig = z.infer<typeof projectConfig>;
 
-/** The same without the fields from profiles: what `config render` prints, and what is posted. */
+/** The same without the fields from profiles, and from toolpacks: what `config render` prints, and what is posted. */
 export const fileConfig = projectConfig.extend({
+  tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100) }),
   agents: z.record(agentKey, fileAgentConfig).refine(hasEntries, { error: atLeastOneAgent }),
 });
 export type FileConfig = z.infer<typeof fileConfig>;

@@ -7,23 +7,27 @@ import type { ProblemList } from './config-problem.js';
 import { configLimits } from './limits.js';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 
+export interface CheckedFile {
+  /** Whether it has everything resolved. */
+  readonly rendered: boolean;
+  readonly problems: ProblemList;
+  readonly warnings: ProblemList;
+  /** The tools of its local toolpacks; undefined where these were not read, which is for who makes the project. */
+  readonly offered?: readonly string[] | undefined;
+}
+
 /**
  * Checks what a schema cannot: that references within the file have targets. Works on the tree, so that these problems
  * are reported together with the schema's; values of the wrong form are skipped here.
  */
-export function checkReferences(
-  root: ConfigNode,
-  rendered: boolean,
-  problems: ProblemList,
-  warnings: ProblemList,
-): void {
+export function checkReferences(root: ConfigNode, { rendered, problems, warnings, offered }: CheckedFile): void {
   const agents = checkAgentIds(root, problems);
   checkDisplayNames(root, agents, warnings);
-  checkTools(root, problems);
+  checkTools(root, problems, offered);
   checkChannels(root, agents, rendered, problems);
   checkScript(root, agents, problems);
   checkMaintainers(root, agents, rendered, problems);
-  checkScriptTools(root, problems);
+  checkScriptTools(root, problems, offered);
   checkModels(root, problems);
 }
 

@@ -8,11 +8,11 @@ interface KnownTools {
   readonly known: readonly string[];
   /** Tools of toolpacks that the file does not list, by tool. */
   readonly unlisted: ReadonlyMap<string, string>;
-  /** The namespaces of foreign toolpacks, whose tools are not known yet. */
-  readonly foreign: readonly string[];
+  /** Whether there are others, of toolpacks that were not read. */
+  readonly hasOthers: boolean;
 }
 
-function toolsOf(root: ConfigNode): KnownTools {
+function toolsOf(root: ConfigNode, offered: readonly string[] | undefined): KnownTools {
   const packs = itemsOf(childOf(childOf(root, 'tools'), 'toolpacks'));
   const listed = new Set(['core', ...packs.map((pack) => textOf(pack) ?? '')]);
   const known: string[] = [...toolAliases.keys()];
@@ -21,12 +21,18 @@ function toolsOf(root: ConfigNode): KnownTools {
     if (listed.has(pack)) known.push(...tools);
     else for (const tool of tools) unlisted.set(tool, pack);
   }
-  return { known, unlisted, foreign: packs.flatMap((pack) => textOf(childOf(pack, 'id')) ?? []) };
+  const isUnread = (pack: ConfigNode) =>
+    childOf(pack, 'mcp') !== undefined || (offered === undefined && childOf(pack, 'path') !== undefined);
+  return { known: [...known, ...(offered ?? [])], unlisted, hasOthers: packs.some(isUnread) };
 }
 
-/** Checks that every agent's allowlist names tools, namespaces or `*` of the toolpacks that the file lists. */
-export function checkTools(root: ConfigNode, problems: ProblemList): void {
-  const tools = toolsOf(root);
+/**
+ * Checks that every agent's allowlist names tools, namespaces or `*` of the toolpacks that the file lists.
+ *
+ * @param offered the tools of its local toolpacks, where these were read
+ */
+export function checkTools(root: ConfigNode, problems: ProblemList, offered?: readonly string[]): void {
+  const tools = toolsOf(root, offered);
   for (const [agent, entry] of entriesOf(childOf(root, 'agents'))) {
     for (const node of itemsOf(childOf(entry.value, 'tools'))) {
       if (textOf(node) !== '*') checkTool(node, `agent ${agent}`, tools, problems);
@@ -35,8 +41,8 @@ export function checkTools(root: ConfigNode, problems: ProblemList): void {
 }
 
 /** Checks that the steps of a mock script call existing tools, except steps that expect an error. */
-export function checkScriptTools(root: ConfigNode, problems: ProblemList): void {
-  const tools = toolsOf(root);
+export function checkScriptTools(root: ConfigNode, problems: ProblemList, offered?: readonly string[]): void {
+  const tools = toolsOf(root, offered);
   for (const rule of itemsOf(childOf(childOf(childOf(root, 'backend'), 'runner'), 'script'))) {
     for (const step of itemsOf(childOf(rule, 'steps'))) {
       const node = childOf(step, 'tool');
@@ -49,11 +55,11 @@ export function checkScriptTools(root: ConfigNode, problems: ProblemList): void 
 function checkTool(
   node: ConfigNode,
   whose: string,
-  { known, unlisted, foreign }: KnownTools,
+  { known, unlisted, hasOthers }: KnownTools,
   problems: ProblemList,
 ): void {
   const name = textOf(node);
-  if (name === undefined || name.includes('{{') || foreign.some((id) => name.startsWith(`${id}.`))) return;
+  if (name === undefined || name.includes('{{')) return;
   const matches = (tool: string) => (name.endsWith('.*') ? tool.startsWith(name.slice(0, -1)) : tool === name);
   if (known.some(matches)) return;
   const pack = [...unlisted].find(([tool]) => matches(tool))?.[1];
@@ -64,6 +70,7 @@ function checkTool(
     problems.add('toolpack-missing', node.place, `${name} for ${whose} is in the toolpack ${pack}: ${advice}`);
     return;
   }
+  if (hasOthers) return;
   problems.add('tool-unknown', node.place, () => {
     const patterns = [...new Set(known.map((tool) => tool.replace(/[^.]*$/, '*')))];
     const meant = suggest(name, [...known, ...patterns, ...unlisted.keys()]);

@@ -124,7 +124,7 @@ function completeMounts(
   }));
 }
 
-type Toolpack = ProjectConfig['tools']['toolpacks'][number];
+type Toolpack = FileConfig['tools']['toolpacks'][number];
 
 /** The core pack is always included: without it an agent could not even answer. */
 function completeToolpacks(source: readonly Toolpack[] | undefined, directory: string): Toolpack[] {

@@ -52,6 +52,7 @@ export type ConfigProblemCode =
   | 'secret-in-file'
   | 'text-invalid'
   | 'tool-unknown'
+  | 'toolpack-invalid'
   | 'toolpack-missing'
   | 'too-deep'
   | 'too-large'

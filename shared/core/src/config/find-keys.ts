@@ -1,8 +1,12 @@
 import { type ConfigNode, type ConfigPath, type PathSegment, toPlain } from './config-node.js';
 import type { Found } from './published-key.js';
 
-/** Everything in a tree that a pattern stands for; entries of lists last first, so that they can be removed in turn. */
-export function findKeys(root: ConfigNode, pattern: string): Found[] {
+/**
+ * Everything in a tree that a pattern stands for; entries of lists last first, so that they can be removed in turn.
+ *
+ * @param offered the tools of its local toolpacks, where these were read
+ */
+export function findKeys(root: ConfigNode, pattern: string, offered?: readonly string[]): Found[] {
   let found: { path: ConfigPath; node: ConfigNode }[] = [{ path: [], node: root }];
   for (const name of segmentsOf(pattern)) {
     found = found.flatMap(({ path, node }) =>
@@ -11,7 +15,7 @@ export function findKeys(root: ConfigNode, pattern: string): Found[] {
   }
   return found
     .filter(({ node }) => node.kind !== 'broken')
-    .map(({ path, node }) => ({ path, node, value: toPlain(node), root }))
+    .map(({ path, node }) => ({ path, node, value: toPlain(node), root, offered }))
     .reverse();
 }
 

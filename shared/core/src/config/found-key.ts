@@ -1,4 +1,4 @@
-import { itemsOf, textOf, toPlain } from './config-node.js';
+import { childOf, itemsOf, textOf, toPlain } from './config-node.js';
 import { nodeAt } from './edit.js';
 import type { Found } from './published-key.js';
 
@@ -67,6 +67,11 @@ export function admits({ value }: Value, tools: readonly string[]): boolean {
 export function lists({ root }: Found, toolpack: string): boolean {
   const listed = nodeAt(root, ['tools', 'toolpacks']);
   return itemsOf(listed).some((entry) => textOf(entry) === toolpack);
+}
+
+/** Whether a file lists toolpacks of directories. */
+export function listsLocalToolpacks({ root }: Found): boolean {
+  return itemsOf(nodeAt(root, ['tools', 'toolpacks'])).some((entry) => childOf(entry, 'path') !== undefined);
 }
 
 /** A name as an id: lower case, with hyphens for everything that `others` finds; empty where nothing is left. */

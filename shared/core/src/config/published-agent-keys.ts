@@ -1,7 +1,7 @@
 import { agentId } from '@suzumio/protocol/ids';
-import { servedToolpacks, toolpackTools } from '@suzumio/protocol/tool-names';
+import { toolpackTools } from '@suzumio/protocol/tool-names';
 import type { Edit } from './edit.js';
-import { admits, asId, beside, fieldOf, isEqual, lastOf, lists, sibling, textsIn } from './found-key.js';
+import { admits, asId, beside, isEqual, lastOf, lists, listsLocalToolpacks, sibling, textsIn } from './found-key.js';
 import type { Found, PublishedKey } from './published-key.js';
 
 /** What an agent's id may not have. */
@@ -25,6 +25,10 @@ const unservedTools = [
   ...['once', 'recurring', 'list', 'cancel'].map((tool) => `schedule.${tool}`),
   ...['create', 'status', 'update', 'set_item_status', 'close'].map((tool) => `plan.${tool}`),
 ];
+
+/** Whether a tool is one of a toolpack of the file's own. Until these are read, any may be. */
+const isOfLocalToolpack = (found: Found): boolean =>
+  found.offered === undefined ? listsLocalToolpacks(found) : admits(found, found.offered);
 
 /** What a file says of agents. */
 export const agentKeys: readonly PublishedKey[] = [
@@ -77,7 +81,7 @@ export const agentKeys: readonly PublishedKey[] = [
     meaning: 'note',
     ours: true,
     here: 'no such tool is served yet, so it is not offered to the agent',
-    when: (found) => admits(found, unservedTools),
+    when: (found) => admits(found, unservedTools) && !isOfLocalToolpack(found),
   },
   {
     path: 'agents.*.tools[]',
@@ -116,12 +120,8 @@ export const toolpackKeys: readonly PublishedKey[] = [
   {
     path: 'tools.toolpacks[]',
     values: '`{ path }`, `{ id, path }`',
-    meaning: 'refused',
-    ours: true,
-    code: 'not-supported-yet',
-    here: 'toolpacks of your own are not run here yet',
-    when: (found) => fieldOf(found, 'path') !== undefined && fieldOf(found, 'id') === undefined,
-    right: () => `toolpacks: [${servedToolpacks.join(', ')}], or some of these`,
+    meaning: 'same',
+    here: 'a toolpack of your own, of a directory that the policy names or that `up` asks about; its `webui` and its scheduler hooks are not run',
   },
   { path: 'tools.toolpacks[]', values: '`core`, `shell`', meaning: 'same', here: 'the toolpack of that name' },
 ];

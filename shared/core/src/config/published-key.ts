@@ -44,4 +44,6 @@ export interface Found {
   /** Its data. */
   readonly value: unknown;
   readonly root: ConfigNode;
+  /** The tools of its local toolpacks, where these were read. */
+  readonly offered: readonly string[] | undefined;
 }

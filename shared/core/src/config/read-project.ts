@@ -1,7 +1,7 @@
 import { type FileConfig, fileConfig } from '@suzumio/contract/model/project-config';
 import { isEnvValue } from './agent-env.js';
 import { refuseExpansion } from './check-expansion.js';
-import { checkReferences } from './check-references.js';
+import { type CheckedFile, checkReferences } from './check-references.js';
 import { refuseReadingThisMachine } from './check-literal.js';
 import { refuseSecrets, refuseSecretVariables } from './check-secrets.js';
 import { completeConfig } from './complete-config.js';
@@ -13,6 +13,7 @@ import { configLimits } from './limits.js';
 import { openProject } from './open-project.js';
 import type { ProjectSource } from './project-source.js';
 import { readSkillFiles, refuseSkillFiles } from './read-skills.js';
+import { readToolpacks } from './read-toolpacks.js';
 import { resolveExtends } from './resolve-extends.js';
 import { resolveImports } from './resolve-imports.js';
 import { parseTree } from './schema-problems.js';
@@ -37,16 +38,19 @@ export function readProject(path: string, options: LoadFileOptions, disk: Source
   const problems = new ProblemList();
   const said = new Said();
   const { text, parsed, directory, context } = openProject(path, options, disk, { problems, warnings: said.warnings });
+  let offered: readonly string[] | undefined;
   const resolved = (): ConfigNode => {
     const imported = resolveImports(parsed, [{ name: path, realPath: context.realPath }], context);
     const isRead = (field: ConfigPath) => !isUnread(field);
     const harmless = refuseSecretVariables(imported, problems, (field) => isRead(field) && !isEnvValue(field));
     const substituted = substituteEnvironment(harmless, options.env, problems, said.warnings, isRead);
     const merged = resolveExtends(refuseSecrets(substituted, problems), problems);
-    return readSkillFiles(translate(merged, problems, said.notes).root, directory, context);
+    const packs = readToolpacks(merged, directory, { ...context, notes: said.notes });
+    offered = packs.tools;
+    return readSkillFiles(translate(packs.root, problems, said.notes, offered).root, directory, context);
   };
   const root = isRendered(parsed) ? takeLiterally(parsed, problems) : resolved();
-  const config = validate(root, directory, problems, said.warnings);
+  const config = validate(root, directory, { problems, warnings: said.warnings, offered });
   return sourceOf(config, root, text, [...context.files], said);
 }
 
@@ -68,7 +72,7 @@ export function readProjectText(text: string, fileName: string): ProjectSource {
   const posted = isRendered(parsed) ? harmless : translate(harmless, problems, said.notes).root;
   refuseReadingThisMachine(posted, problems);
   const root = takeLiterally(posted, problems);
-  const config = validate(root, '/', problems, said.warnings);
+  const config = validate(root, '/', { problems, warnings: said.warnings });
   return sourceOf(config, root, text, [], said);
 }
 
@@ -93,9 +97,13 @@ function takeLiterally(root: ConfigNode, problems: ProblemList): ConfigNode {
   return refuseSkillFiles(refuseSecrets(literal, problems, { literal: true }), problems);
 }
 
-function validate(root: ConfigNode, directory: string, problems: ProblemList, warnings: ProblemList): FileConfig {
+function validate(
+  root: ConfigNode,
+  directory: string,
+  { problems, warnings, offered }: Pick<CheckedFile, 'problems' | 'warnings' | 'offered'>,
+): FileConfig {
   const rendered = isRendered(root);
-  checkReferences(root, rendered, problems, warnings);
+  checkReferences(root, { rendered, problems, warnings, offered });
   const complete = rendered ? toPlain(root) : completeSource(root, directory, problems);
   // Every source is parsed in its rendered form: one schema defines a config and its order.
   const config = complete === undefined ? undefined : parseTree(fileConfig, root, complete, problems);

@@ -25,9 +25,16 @@ export interface Translation {
 /**
  * Brings the keys of the published format in a tree into this one: other names and forms are replaced, keys without an
  * effect here are removed with a note, and what cannot be honoured is a problem. A tree that has none stays as it is.
+ *
+ * @param offered the tools of its local toolpacks, where these were read
  */
-export function translate(root: ConfigNode, problems: ProblemList, notes: ProblemList): Translation {
-  const translator = new Translator(root, problems, notes);
+export function translate(
+  root: ConfigNode,
+  problems: ProblemList,
+  notes: ProblemList,
+  offered?: readonly string[],
+): Translation {
+  const translator = new Translator(root, problems, notes, offered);
   translator.apply(publishedKeys.filter(({ foreignOnly }) => foreignOnly !== true));
   // Some keys are of both formats, and mean something else where a file is of the published one.
   if (translator.isForeign) translator.apply(publishedKeys);
@@ -50,6 +57,7 @@ class Translator {
     root: ConfigNode,
     private readonly problems: ProblemList,
     private readonly notes: ProblemList,
+    private readonly offered: readonly string[] | undefined,
   ) {
     this.#tree = new EditedTree(root);
   }
@@ -61,7 +69,7 @@ class Translator {
   apply(keys: readonly PublishedKey[]): void {
     for (const key of keys) {
       if (key.meaning === 'same') continue;
-      for (const found of findKeys(this.root, key.path)) this.#take(key, found);
+      for (const found of findKeys(this.root, key.path, this.offered)) this.#take(key, found);
     }
   }
 

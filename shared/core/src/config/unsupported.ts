@@ -44,10 +44,10 @@ export function unsupportedFields(config: ProjectConfig): UnsupportedField[] {
   refuse(docker.passProviderKeys, ['backend', 'docker', 'passProviderKeys'], 'keys are not passed yet: write false');
   refuse(docker.warm !== undefined, ['backend', 'docker', 'warm'], 'containers are not kept warm yet: leave it out');
   tools.toolpacks.forEach((pack, index) => {
-    if (isServedToolpack(pack)) return;
+    if (isServedToolpack(pack) || (typeof pack === 'object' && 'path' in pack)) return;
     // Its index says nothing: a file that leaves `core` out has it in front of its own.
     const subject = `tools.toolpacks: the toolpack ${typeof pack === 'string' ? pack : pack.id}`;
-    const message = `only ${servedToolpacks.join(', ')} are served yet`;
+    const message = `only ${servedToolpacks.join(', ')} and directories of your own are served yet`;
     found.push({ path: ['tools', 'toolpacks', index], subject, message });
   });
   refuse(

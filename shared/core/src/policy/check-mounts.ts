@@ -13,6 +13,7 @@ export const reservedTargets = [
   '/workspace',
   artifactsPath,
   '/turn-shim',
+  '/suzumio',
   '/opt/suzumio',
   '/proc',
   '/sys',

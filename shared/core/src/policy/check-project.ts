@@ -9,9 +9,18 @@ import type { WorkspaceConfig } from '@suzumio/contract/model/workspace-config';
 import { cloneDenials } from './check-clone.js';
 import { modelDenial, priceDenial, providerDenial } from './check-provider.js';
 import { envDenials, sandboxDenials } from './check-sandbox.js';
+import { toolpackDenials } from './check-toolpack.js';
 import { type Denial, denial, describeDenial } from './denial.js';
 import { type HostPaths, isBelow, isProtected } from './host-paths.js';
 import type { Policy } from './policy.js';
+
+/** What of this host's disk a project may be made with, by a directory's path when it is opened. */
+export interface AllowedDirectories {
+  /** Whether a workspace may be copied from it. */
+  readonly mayCopy: (directory: string) => boolean;
+  /** Whether a toolpack may be loaded from it. */
+  readonly mayLoad: (directory: string) => boolean;
+}
 
 /** Facts of the project's cell. */
 export interface PolicyCheckOptions {
@@ -44,7 +53,7 @@ export function projectDenials(
     ...agents.flatMap(([id, { workspace }]) => workspaceDenials(policy, id, workspace ?? {}, seen)),
     ...turnDenials(policy, config),
     ...providerDenials(policy, config, dayBudget),
-    ...toolpackDenials(policy, config, seen),
+    ...toolDenials(policy, config, seen),
   ]);
 }
 
@@ -56,7 +65,6 @@ function unique(denials: readonly Denial[]): Denial[] {
 /**
  * Refuses a project that a policy does not allow.
  *
- * @returns whether a workspace may be copied from a directory, by its path when it is opened
  * @throws {ConfigErrors} `policy-denied`, with every such field, its place and the rule that forbids it
  */
 export function refuseByPolicy(
@@ -64,7 +72,7 @@ export function refuseByPolicy(
   policy: Policy,
   host: HostPaths,
   options?: PolicyCheckOptions,
-): (directory: string) => boolean {
+): AllowedDirectories {
   const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
   for (const denied of projectDenials(policy, project.config, host, options)) {
     const problem: ConfigProblem = {
@@ -78,7 +86,12 @@ export function refuseByPolicy(
     if (!problems.has(key)) problems.set(key, { problem, denied });
     if (problems.size >= configLimits.problems) break;
   }
-  if (problems.size === 0) return (directory) => mayCopyFrom(policy, directory, host);
+  if (problems.size === 0) {
+    return {
+      mayCopy: (directory) => mayCopyFrom(policy, directory, host),
+      mayLoad: (directory) => isBelow(directory, policy.toolpacks.directories, host),
+    };
+  }
   const found = [...problems.values()].sort((a, b) => inOrder(a.problem, b.problem));
   throw new ConfigErrors(
     found.map(({ problem }) => problem),
@@ -162,15 +175,12 @@ function providerDenials(policy: Policy, { backend }: FileConfig, dayBudget: boo
   return [...ofProviders, ...ofModels];
 }
 
-function toolpackDenials(policy: Policy, { tools }: FileConfig, host: HostPaths): Denial[] {
-  const { directories, mcpCommands, mcpUrls } = policy.toolpacks;
+function toolDenials(policy: Policy, { tools }: FileConfig, host: HostPaths): Denial[] {
+  const { mcpCommands, mcpUrls } = policy.toolpacks;
   return tools.toolpacks.flatMap((pack, index) => {
     const at = ['tools', 'toolpacks', index];
     if (typeof pack === 'string') return [];
-    if ('path' in pack) {
-      if (isBelow(pack.path, directories, host)) return [];
-      return [denial([...at, 'path'], 'toolpacks.directories', `no toolpack is loaded from ${pack.path}`)];
-    }
+    if ('path' in pack) return toolpackDenials(policy, [...at, 'path'], pack.path, host);
     const { command, args = [], env = {}, url } = pack.mcp;
     const denials = envDenials(policy, [...at, 'mcp', 'env'], env);
     if (command !== undefined && !mcpCommands.some((one) => isDeepStrictEqual(one, [command, ...args]))) {

@@ -8,7 +8,7 @@ import type { Policy } from './policy.js';
  *
  * - `targets`: paths of a container that may not be covered
  * - `protected`: paths of a host that are never mounted
- * - `writable`: repositories in which agents may write are never cloned
+ * - `writable`: repositories in which agents may write are never cloned, and toolpacks never loaded from there
  * - `root`: nothing runs as uid or gid 0
  * - `reserved-env`: variables that Suzumio itself sets
  */

@@ -21,20 +21,29 @@ export const grantSchema = z.strictObject({
   images: z.array(z.string()),
   /** Addresses and paths of repositories that may be cloned. */
   git: z.array(z.string()).default([]),
+  /** Directories of toolpacks that may be loaded. */
+  toolpacks: z.array(z.string()).default([]),
   providers: policySchema.shape.providers.unwrap(),
 });
 export type Grant = z.infer<typeof grantSchema>;
 
+/** What a person agreed to beyond a policy. */
+export interface Agreed {
+  readonly providers: readonly Grant['providers'][number][];
+  /** Directories of toolpacks. */
+  readonly toolpacks: readonly string[];
+}
+
 /**
  * The grant that creating a project from a file on one's own disk gives beyond a policy: its directory, its image, its
- * repositories, and the providers that its creator agreed to. Undefined where it needs none.
+ * repositories, and the toolpacks and providers that its creator agreed to. Undefined where it needs none.
  *
  * @param denials what the policy does not allow it
  */
 export function grantFor(
   { config, files }: Pick<ProjectSource, 'config' | 'files'>,
   denials: readonly Denial[],
-  { policy, providers, host }: { policy: Policy; providers: readonly Grant['providers'][number][]; host: HostPaths },
+  { policy, providers, toolpacks, host }: Agreed & { policy: Policy; host: HostPaths },
 ): Grant | undefined {
   const denied = new Set(denials.map(({ rule }) => rule));
   const mounts = denied.has('mounts.roots');
@@ -44,6 +53,7 @@ export function grantFor(
     readonly: mounts ? directoryOf(files) : [],
     images: denied.has('images') ? [config.backend.image] : [],
     git: denied.has('git') ? ownRepositories(config, files, host) : [],
+    toolpacks: toolpacks.map((directory) => realPath(directory, host)),
     providers: [...providers],
   };
   return Object.values(grant).some((list) => list.length > 0) ? grant : undefined;
@@ -76,7 +86,8 @@ function ownRepositories(
 }
 
 /** A policy with one project's grant. Who agreed to its providers also agreed to their prices. */
-export function withGrant(policy: Policy, { directories, readonly, images, git, providers }: Grant): Policy {
+export function withGrant(policy: Policy, grant: Grant): Policy {
+  const { directories, readonly, images, git, toolpacks, providers } = grant;
   const roots = [
     ...directories.map((path) => ({ path, readonly: false })),
     ...readonly.map((path) => ({ path, readonly: true })),
@@ -86,6 +97,7 @@ export function withGrant(policy: Policy, { directories, readonly, images, git, 
     images: [...policy.images, ...images],
     git: [...policy.git, ...git],
     mounts: { roots: [...policy.mounts.roots, ...roots] },
+    toolpacks: { ...policy.toolpacks, directories: [...policy.toolpacks.directories, ...toolpacks] },
     providers: [...policy.providers, ...providers.map((one) => ({ ...one, ownPrices: true }))],
   };
 }

@@ -132,6 +132,8 @@ const shownElsewhere: [string, string, string][] = [
     'runner/test/mock-steps.process.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
+  ['tools.toolpacks[].path', 'shared/store/test/content/take-toolpacks.test.ts', 'path: '],
+  ['tools.toolpacks[].id', 'shared/store/test/content/take-toolpacks.test.ts', 'id: own'],
   ['git.shared', 'services/toolhost/test/shared-repository.process.test.ts', 'git: { shared: true'],
   ['git.maintainers', 'services/toolhost/test/shared-repository.process.test.ts', 'maintainers: ['],
   ['backend.runner.mode', 'test/models.container.test.ts', 'mode: ai'],
@@ -195,7 +197,7 @@ const wishes = [
 const refused: [string, Change][] = [
   ['backend.docker.passProviderKeys', { 'backend.docker.passProviderKeys': true }],
   ['backend.docker.warm.', { 'backend.docker.warm': { max: 1, idle: '1m' } }],
-  ['tools.toolpacks[].', { 'tools.toolpacks': [{ id: 'a', path: '/a' }] }],
+  ['tools.toolpacks[].mcp.', { 'tools.toolpacks': [{ id: 'a', mcp: { url: 'https://t.example' } }] }],
 ];
 
 /** What has no effect yet, and of which a note says so. */
@@ -273,7 +275,7 @@ describe('every field of a project file', () => {
 
   test.each(refused)('%s is refused', (field, change) => {
     const found = unsupportedFields(loadProjectText(written(change), 'file').config);
-    const name = field.replace(/\[\]\.?$/, '').replace(/\.$/, '');
+    const name = field.replace(/\[\](?:\.mcp)?\.?$/, '').replace(/\.$/, '');
     expect(found.map(({ path }) => path.filter((segment) => typeof segment === 'string').join('.'))).toContain(name);
   });
 

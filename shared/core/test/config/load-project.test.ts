@@ -161,6 +161,7 @@ agents:
 backend: { docker: { mounts: [{ source: ../shared, target: /mnt }] } }
 tools: { toolpacks: [{ id: ours, path: packs/ours }] }
 `),
+      'packs/ours/suzumio.toolpack.json': '{ "id": "ours", "tools": [] }',
     };
     withFiles(files, (directory) => {
       const { config } = loadProjectFile(join(directory, 'project.yaml'), { env: {} });

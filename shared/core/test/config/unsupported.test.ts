@@ -28,7 +28,7 @@ const refused: [string, string][] = [
   ['backend.docker.warm', 'backend: { docker: { warm: { max: 1, idle: 1m } }, runner: { mode: mock } }'],
   [
     'tools.toolpacks: the toolpack own',
-    'tools: { toolpacks: [core, { id: own, path: /own }] }\nbackend: { runner: { mode: mock } }',
+    'tools: { toolpacks: [core, { id: own, mcp: { url: "https://t.example" } }] }\nbackend: { runner: { mode: mock } }',
   ],
 ];
 
@@ -105,11 +105,11 @@ describe('what this version does not enforce', () => {
 
   test('is told with its place, and how to go on', () => {
     const { code, message } = refusalOf(
-      `tools: { toolpacks: [files, { id: own, path: /own }, shell] }\nbackend: { runner: { mode: mock } }\n`,
+      `tools: { toolpacks: [files, { id: own, mcp: { url: "https://t.example" } }, shell] }\nbackend: { runner: { mode: mock } }\n`,
     );
     expect(code).toBe('not-supported-yet');
     expect(message).toMatch(
-      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace are served yet$/,
+      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace and directories of your own are served yet$/,
     );
   });
 

@@ -158,7 +158,11 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
     - { id: b, mcp: { command: node, args: [/srv/mcp.mjs], env: { NODE_OPTIONS: x } } }
     - { id: c, mcp: { url: "https://t.example" } }
 `);
-    expect(denied(file)).toEqual([
+    const deniedOf = (allowed: Partial<Policy> = {}) =>
+      projectDenials({ ...defaultPolicy, ...allowed }, loadProjectText(file, 'file').config, unseenHost).map(
+        ({ field, rule }) => `${field} ${rule}`,
+      );
+    expect(deniedOf()).toEqual([
       'tools.toolpacks[1].path toolpacks.directories',
       'tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden',
       'tools.toolpacks[2].mcp.command toolpacks.mcpCommands',
@@ -169,7 +173,7 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
       mcpCommands: [['node', '/srv/mcp.mjs']],
       mcpUrls: ['https://t.example'],
     };
-    expect(denied(file, { toolpacks })).toEqual(['tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden']);
+    expect(deniedOf({ toolpacks })).toEqual(['tools.toolpacks[2].mcp.env.NODE_OPTIONS env.forbidden']);
   });
 
   const thinker = minimal(`backend:
@@ -206,7 +210,14 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
   });
 
   test('of one’s own disk is believed its prices with the providers that were agreed to, but not those of the policy', () => {
-    const grant = { directories: [], readonly: [], images: [], git: [], providers: [{ baseURL: 'http://m/v1' }] };
+    const grant = {
+      directories: [],
+      readonly: [],
+      images: [],
+      git: [],
+      toolpacks: [],
+      providers: [{ baseURL: 'http://m/v1' }],
+    };
     const rules = (policy: Policy) =>
       projectDenials(withGrant(policy, grant), load(thinker).config, unseenHost, { dayBudget: true }).map(
         ({ field }) => field,
@@ -233,7 +244,7 @@ backend: { docker: { mounts: [{ source: /etc, target: /a }] } }
 });
 
 describe("a file of one's own disk", () => {
-  const nothing = { policy: defaultPolicy, providers: [] };
+  const nothing = { policy: defaultPolicy, providers: [], toolpacks: [] };
   const file = minimal(`    workspace: { from: seeds }
 backend:
   image: my/runner:1
@@ -251,6 +262,7 @@ backend:
         readonly: [directory],
         images: ['my/runner:1'],
         git: [],
+        toolpacks: [],
         providers: [],
       });
       if (!grant) return;
@@ -319,7 +331,12 @@ describe('a repository in which agents may write', () => {
       const loaded = loadProjectFile(join(directory, 'project.yaml'), { env: {} });
       const host = hostPaths([], { mounting: true });
       const policy = { ...defaultPolicy, git: [join(directory, 'tides')] };
-      const grant = grantFor(loaded, projectDenials(policy, loaded.config, host), { policy, providers: [], host });
+      const grant = grantFor(loaded, projectDenials(policy, loaded.config, host), {
+        policy,
+        providers: [],
+        toolpacks: [],
+        host,
+      });
       expect(grant).toMatchObject({ directories: [], readonly: [directory] });
     });
   });

@@ -28,6 +28,9 @@
  * - `too-many-processes`: as many background commands as may run do
  * - `step-failed`: a step of a mock script did not do what it was to do
  * - `workspace-write-failed`: an artifact could not be written into the workspace
+ * - `toolpack-failed`: a toolpack's handler threw, or its process ended; the sentence says how
+ * - `toolpack-timeout`: a toolpack's handler did not answer in time, and was ended
+ * - `toolpack-answer-invalid`: a toolpack's handler answered something else than `{output, title?, metadata?}`
  * - `cancelled`: the turn ended
  * - `tool-failed`: a defect of the tool; the sentence says which
  * - `system-error`: the system refused for another reason, which the sentence names
@@ -68,6 +71,9 @@ export const sandboxRefusalCodes = [
   'too-many-processes',
   'step-failed',
   'workspace-write-failed',
+  'toolpack-failed',
+  'toolpack-timeout',
+  'toolpack-answer-invalid',
   'cancelled',
   'tool-failed',
   'system-error',

@@ -21,6 +21,7 @@ import { projectRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { CatalogTx } from '../sqlite/catalog-database.js';
 import { initializeProject } from '../projects/initialize-project.js';
+import { takeToolpacks } from '../content/take-toolpacks.js';
 import { snapshotDirectory } from '../content/workspace-seed.js';
 
 const sourceFileName = 'source.yaml';
@@ -37,6 +38,8 @@ export interface NewProject {
   grant?: Grant | undefined;
   /** Whether a workspace may be copied from a directory, by its path when it is opened. @default from any */
   mayCopy?: ((directory: string) => boolean) | undefined;
+  /** Whether a toolpack may be loaded from a directory, by its path when it is opened. @default from none */
+  mayLoad?: ((directory: string) => boolean) | undefined;
   /** The team whose standing project this is; it is never submitted. */
   standingTeam?: string | undefined;
   /** Runs in the project's first transaction, after initialization: first mail, start. */
@@ -59,8 +62,8 @@ export const constructionMs = 60 * 60 * 1000;
  * A reused name starts in a later epoch, so that events, tokens and workspaces of the earlier project are never taken
  * for the new one's.
  *
- * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` cannot be read, `policy-denied` when it
- *   leads elsewhere by now
+ * @throws SuzumioError `project-exists`, `invalid-config` when a `workspace.from` or a toolpack cannot be read,
+ *   `policy-denied` when one leads elsewhere by now
  */
 export async function createProject(
   directory: DataDirectory,
@@ -108,11 +111,13 @@ export async function removeUnfinishedProjects(directory: DataDirectory, nowMs: 
 }
 
 async function build(building: string, context: StoreContext, project: NewProject, epoch: number): Promise<NewEntry> {
-  const snapshots = await seedWorkspaces(new ContentStore(building), project);
+  const content = new ContentStore(building);
+  const snapshots = await seedWorkspaces(content, project);
+  const config = await takeToolpacks(content, project.config, project.mayLoad ?? (() => false));
   await writeDurably(join(building, sourceFileName), withoutEnvTexts(project.source));
   await writeDurably(join(building, 'resolved.yaml'), renderConfig(withoutEnvValues(project.config)));
   if (project.grant) await writeDurably(join(building, grantFileName), JSON.stringify(project.grant));
-  const entry = await writeDatabase(building, context, project, { epoch, snapshots });
+  const entry = await writeDatabase(building, context, { ...project, config }, { epoch, snapshots });
   await syncDirectory(building);
   return entry;
 }

@@ -17,7 +17,7 @@ export interface StandingProject {
   team: string;
   source: ProjectSource;
   /** Refuses what the policy does not allow, and returns what it allows. */
-  admit: (loaded: LoadedProject) => Pick<NewProject, 'grant' | 'mayCopy'>;
+  admit: (loaded: LoadedProject) => Pick<NewProject, 'grant' | 'mayCopy' | 'mayLoad'>;
   actor: string;
 }
 

@@ -8,6 +8,7 @@ import { type ArtifactKind, directoryManifest } from '@suzumio/protocol/artifact
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { sharedPacks } from '../content/shared-repository.js';
+import { toolpackContents } from '../content/toolpack-contents.js';
 import { contradictionsIn } from '../projects/contradictions.js';
 import { readConfig, readStatus } from '../projects/read-project.js';
 import type { ReadOnlyCell } from './read-only-cell.js';
@@ -116,7 +117,7 @@ function readFacts(cell: ReadOnlyCell, project: string, flaws: Flaw[]): Facts | 
       return {
         status: readStatus(reader).status,
         contradictions: contradictionsIn(reader),
-        files: [...artifacts(reader, 'file'), ...packs(reader)],
+        files: [...artifacts(reader, 'file'), ...packs(reader), ...toolpacks(reader)],
         lists: [...directories(reader), ...workspaces(reader)],
         reports: reader.all<{ version: number; path: string }>('SELECT version, path FROM reports ORDER BY version'),
       };
@@ -143,6 +144,10 @@ function packs(reader: SqlReader): Reference[] {
     sha256,
     sizeBytes,
   }));
+}
+
+function toolpacks(reader: SqlReader): Reference[] {
+  return toolpackContents(reader).map(({ id, sha256 }) => ({ what: `toolpack ${id}`, sha256 }));
 }
 
 function directories(reader: SqlReader): List[] {

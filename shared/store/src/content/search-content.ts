@@ -13,6 +13,7 @@ import { isAside, putBack } from './set-aside.js';
 import { isPushed } from './shared-repository.js';
 import { isUpstreamPack } from './upstream-packs.js';
 import { storedManifest, TooLong } from './stored-snapshot.js';
+import { toolpackContents } from './toolpack-contents.js';
 
 /** A stored file, found in a search. */
 export interface FoundFile extends StoredFile {
@@ -173,11 +174,13 @@ function filesAfter(index: Sql, after: number, limit: number): Pick<FoundFile, '
 export function usedContent(reader: SqlReader, kept: KeptSnapshots): (name: string, path: string) => boolean {
   const reports = new Set(listReports(reader).map(({ path }) => path));
   const images = imagesInUse(reader);
+  const toolpacks = new Set(toolpackContents(reader).map(({ sha256: name }) => name));
   return (name, path) =>
     isPublished(reader, name) ||
     isPushed(reader, name) ||
     isUpstreamPack(reader, name) ||
     images.has(name) ||
+    toolpacks.has(name) ||
     reports.has(path) ||
     (sha256.safeParse(name).success && kept.agentWith(name) !== undefined);
 }

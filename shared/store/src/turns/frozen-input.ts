@@ -1,10 +1,11 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { blindPresets, contextLimitOf, presetOf } from '@suzumio/core/budgets/presets';
+import { localToolpacks } from '@suzumio/core/config/local-toolpacks';
 import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { admittedTools, type ServedToolName, toolsOfPacks } from '@suzumio/protocol/tool-names';
+import { admittedTools, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import type { AgentRow, TurnRow } from '../rows.js';
 import type { HistoryPlan } from './history.js';
 
@@ -79,12 +80,11 @@ export function frozenInput(
 }
 
 /** The names of the tools that an agent may use. A handler runs in no sandbox, and only a clone can be refreshed. */
-export function toolNames(
-  agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>,
-  config: ProjectConfig,
-): ServedToolName[] {
-  const packs = agent.external === 1 ? ['core'] : config.tools.toolpacks;
+export function toolNames(agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>, config: ProjectConfig): string[] {
+  const allowed = JSON.parse(agent.tools_json) as string[];
+  if (agent.external === 1) return admittedTools(allowed, toolsOfPacks(['core']));
   const isClone = cloneOf(config, agent.id) !== undefined;
-  const there = toolsOfPacks(packs).filter((tool) => isClone || tool !== 'workspace.git.refresh');
-  return admittedTools(JSON.parse(agent.tools_json) as string[], there);
+  const there: string[] = toolsOfPacks(config.tools.toolpacks);
+  const local = localToolpacks(config).flatMap(({ tools }) => tools.map(({ name }) => name));
+  return admittedTools(allowed, [...there.filter((tool) => isClone || tool !== 'workspace.git.refresh'), ...local]);
 }

@@ -39,7 +39,7 @@ interface Row {
 }
 
 const columnsFor = (reader: SqlReader) =>
-  `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id AND step NOT LIKE '%/to') AS calls,
+  `turns.*, (SELECT count(*) FROM tool_calls WHERE turn_id = turns.id AND step NOT LIKE '%/%') AS calls,
   ${filesOfTurn(reader)} AS files_json`;
 
 /** How many turns are queued, and how many run. */

@@ -1,5 +1,6 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
 import { allowsTool, canonicalToolName, isSandboxTool, sandboxPacksOf } from '@suzumio/protocol/tool-names';
@@ -76,7 +77,8 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
     return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
   }
-  if (!isSandboxTool(tool) || toolNames(agent, config).includes(tool)) return undefined;
+  const isInSandbox = isSandboxTool(tool) || toolpackOf(config, tool) !== undefined;
+  if (!isInSandbox || toolNames(agent, config).includes(tool)) return undefined;
   if (agent.external === 1) return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
   return sandboxPacksOf([tool]).some((pack) => (config.tools.toolpacks as unknown[]).includes(pack))
     ? `Agent ${agent.id} may not use ${tool}: its workspace is not a clone of a repository.`
@@ -108,9 +110,9 @@ export function limitReached(config: ProjectConfig): RecordedRefusal {
   return { ok: false, code: 'tool-limit-reached', message, refused: true };
 }
 
-/** How many recorded calls a turn has. Writing what a call was given belongs to it. */
+/** How many recorded calls a turn has. What a call was given to write, and what it asks of a toolpack, belong to it. */
 export function recordedCalls(reader: SqlReader, turn: string): number {
-  const count = `SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn AND step NOT LIKE '%/to'`;
+  const count = `SELECT count(*) AS count FROM tool_calls WHERE turn_id = :turn AND step NOT LIKE '%/%'`;
   const row = reader.get<{ count: number }>(count, { turn });
   return row?.count ?? 0;
 }

@@ -51,6 +51,7 @@ export interface DockerEngineOptions {
 
 const callTimeoutMs = 60_000;
 const workspacePath = '/workspace';
+const toolpacksPath = '/suzumio/toolpacks';
 const hostsPath = '/etc/hosts';
 const closePatienceMs = 10_000;
 
@@ -123,6 +124,7 @@ export class DockerEngine implements TurnEngine {
       announcesWrites: toolpacks.length > 0 && startsRunner(image) && connection.door.kind !== 'elsewhere',
       workspaceSeen: () => workspacePath,
       artifactsSeen: (_directories, agent) => artifactsIn(agent),
+      toolpacksSeen: () => toolpacksPath,
       controllerUrl: (door) => connection.controllerUrl(door),
       start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
     };
@@ -257,6 +259,7 @@ export class DockerEngine implements TurnEngine {
       { source: start.workspace, target: workspacePath, writable: true },
       ...artifactsMounts(start),
       ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
+      ...(start.toolpacks === undefined ? [] : [{ source: start.toolpacks, target: toolpacksPath }]),
       ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
       ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
       ...(needsHosts ? [{ source: this.options.hostsFile, target: hostsPath }] : []),

@@ -7,7 +7,7 @@ import { artifactsVariable } from '@suzumio/protocol/own-artifacts';
 import { unixDoorPrefix } from '@suzumio/protocol/door';
 import { comparePack } from '@suzumio/protocol/repository-diff';
 import { sharedPack } from '@suzumio/protocol/shared-repository';
-import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
+import { localPack, sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
 import { LogTail } from '../log-tail.js';
 import type { PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
@@ -55,10 +55,11 @@ export class ProcessEngine implements TurnEngine {
     return Promise.resolve({
       owner: undefined,
       door: { kind: 'socket' },
-      toolpacks: [...sandboxToolpacks, sharedPack, comparePack],
+      toolpacks: [...sandboxToolpacks, sharedPack, comparePack, localPack],
       announcesWrites: true,
       workspaceSeen: (directory) => directory,
       artifactsSeen: (directories) => directories,
+      toolpacksSeen: (directory) => directory,
       controllerUrl: ({ socket }) => `${unixDoorPrefix}${socket}`,
       start: (options) => this.#start(options, env),
     });

@@ -1,0 +1,110 @@
+import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { PackAnswer } from '@suzumio/protocol/toolpacks/answer';
+import type { ToolpackFiles } from '@suzumio/protocol/toolpacks/files';
+import { callController, type ControllerCall } from './controller-process.js';
+
+/** How many controllers run at a time. */
+const atOnce = 4;
+
+/** How long a call may take. */
+const usualLimitMs = 30_000;
+
+/** What a toolpack may keep of a project. */
+const mostKept = { files: 1_000, bytes: 64 * 1024 ** 2 };
+
+/** A call of a toolpack's controller module. */
+export interface ControllerWork extends Pick<ControllerCall, 'reply'> {
+  readonly files: ToolpackFiles;
+  /** The module, by its path in the toolpack. */
+  readonly module: string;
+  readonly order: Omit<ControllerCall['order'], 'module'>;
+}
+
+/**
+ * Has controller modules of toolpacks called. The calls of one toolpack in one project follow one another, since it keeps files
+ * there; so a toolpack that hangs delays its own project alone, and few others.
+ */
+export class Controllers {
+  readonly #stop = new AbortController();
+  readonly #last = new Map<string, Promise<unknown>>();
+  readonly #waiting: (() => void)[] = [];
+  #running = 0;
+
+  /** @param program the compiled `controller-child.ts` */
+  constructor(
+    private readonly program: URL,
+    readonly limitMs = usualLimitMs,
+  ) {}
+
+  /** @throws SuzumioError `toolpack-failed`, `toolpack-timeout`, `toolpack-answer-invalid`, `server-unreachable` */
+  async call(work: ControllerWork): Promise<PackAnswer> {
+    const { root } = work.order;
+    const before = this.#last.get(root);
+    const mine = (before ?? Promise.resolve()).then(() => this.#inRoom(() => this.#carryOut(work)));
+    const over = mine.catch(() => undefined);
+    this.#last.set(root, over);
+    try {
+      return await mine;
+    } finally {
+      if (this.#last.get(root) === over) this.#last.delete(root);
+    }
+  }
+
+  /** Ends what runs. */
+  async close(): Promise<void> {
+    this.#stop.abort(new SuzumioError('server-unreachable', 'This ToolHost is stopping.'));
+    await Promise.all(this.#last.values());
+  }
+
+  async #carryOut({ files, module, order, reply }: ControllerWork): Promise<PackAnswer> {
+    await mkdir(order.root, { recursive: true, mode: 0o700 });
+    await requireRoom(order.root, order.tool);
+    const directory = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-toolpack-')));
+    try {
+      for (const [path, bytes] of files) {
+        await mkdir(dirname(join(directory, path)), { recursive: true, mode: 0o700 });
+        await writeFile(join(directory, path), bytes, { mode: 0o400 });
+      }
+      return await callController({
+        program: fileURLToPath(this.program),
+        directory,
+        order: { ...order, root: await realpath(order.root), module: join(directory, module) },
+        limitMs: this.limitMs,
+        reply,
+        signal: this.#stop.signal,
+      });
+    } finally {
+      await rm(directory, { recursive: true, force: true });
+    }
+  }
+
+  async #inRoom<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#running >= atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else this.#running += 1;
+    try {
+      this.#stop.signal.throwIfAborted();
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next) next();
+      else this.#running -= 1;
+    }
+  }
+}
+
+/** @throws SuzumioError `toolpack-failed` where the toolpack keeps too much */
+async function requireRoom(root: string, tool: string): Promise<void> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  let bytes = 0;
+  for (const entry of entries.slice(0, mostKept.files)) {
+    if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
+  }
+  if (entries.length <= mostKept.files && bytes <= mostKept.bytes) return;
+  const bounds = `${String(mostKept.files)} files and ${String(mostKept.bytes)} bytes`;
+  const message = `${tool} is not called: its toolpack keeps more than ${bounds} in ${root}. Remove some of it.`;
+  throw new SuzumioError('toolpack-failed', message, { tool });
+}

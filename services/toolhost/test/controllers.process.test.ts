@@ -1,0 +1,225 @@
+import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
+import { startProject } from '@suzumio/store/projects/project-transitions';
+import { closeTurn } from '@suzumio/store/turns/end-turn';
+import { turnRow } from '@suzumio/store/rows';
+import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
+
+const project = 'lab';
+const manifest = { id: 'own', tools: [{ name: 'own.do' }, { name: 'own.secret' }] };
+const controller = `
+import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+export const createControllerToolpack = ({ store, agent, project, activationId, toolpackId, recordSignal }) => ({
+  async support(tool, input) {
+    switch (input.do) {
+      case 'facts': return { output: { tool, agent: agent.id, project, activationId, toolpackId, db: String(store.db) }, title: 'Facts' };
+      case 'count': { const file = join(store.paths.root, 'log'); appendFileSync(file, 'x'); await 0; return { output: readdirSync(store.paths.root).join() }; }
+      case 'mail': return { output: store.sendMessage({ recipient: 'boss', body: input.body ?? 'Hello.' }) };
+      case 'signal': return { output: recordSignal(input.signal) };
+      case 'fill': for (let i = 0; i < 1001; i += 1) writeFileSync(join(store.paths.root, 'f' + i), ''); return { output: 'full' };
+      case 'ask': for (;;) store.listAgents();
+      case 'hang': for (;;);
+      case 'say': console.log('y'.repeat(1e6)); return { output: 'said' };
+      case 'raw': (await import('node:fs')).writeSync(3, 'z'.repeat(3e6)); return { output: '' };
+      default: throw new Error('no such thing: ' + input.do);
+    }
+  },
+});
+`;
+const yaml = (path: string) => `
+name: lab
+task: Do it.
+backend: { runner: { mode: mock } }
+agents:
+  dev: { tools: [own.do] }
+  boss: { tools: ["*"] }
+tools: { toolpacks: [{ id: own, path: ${path} }] }
+`;
+
+let bench: ToolhostBench;
+let pack: string;
+let dev: Begun;
+const withPolicy = (...directories: string[]) => ({
+  controllerMs: 2_000,
+  policy: { ...defaultPolicy, toolpacks: { ...defaultPolicy.toolpacks, directories } },
+});
+beforeEach(async () => {
+  pack = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-pack-')));
+  await writeFile(join(pack, 'suzumio.toolpack.json'), JSON.stringify(manifest));
+  await writeFile(join(pack, 'runner.mjs'), 'export default () => ({});\n');
+  await writeFile(join(pack, 'controller.mjs'), controller);
+  bench = await toolhostBench(withPolicy(pack));
+  const { config } = loadProjectText(yaml(pack), 'file');
+  await bench.testing.cell.createProject({ config, source: yaml(pack), actor: 'test', mayLoad: () => true });
+  await rm(pack, { recursive: true });
+  await bench.testing.cell.catalog.projects.noteRunning(project);
+  await bench.testing.write(project, (tx) => startProject(tx, 'test'));
+  dev = await bench.begin(project, 'dev');
+  expect((await step('begin', { step: '1.0', tool: 'own.do', input: {} })).body).toEqual({ begun: true });
+});
+afterEach(async () => {
+  await bench.close();
+  await rm(pack, { recursive: true, force: true });
+});
+
+const whose = () => ({ project, agent: 'dev', turn: dev.turn });
+const step = (route: 'begin' | 'end', body: object): Promise<Answer> =>
+  bench.post(`${bench.toolhost.runnerUrl}/tool/${route}`, dev.answer.toolToken, { ...whose(), ...body });
+const support = (number: number, input: object, more: object = {}): Promise<Answer> =>
+  bench.post(`${bench.toolhost.runnerUrl}/support`, dev.answer.toolToken, {
+    ...whose(),
+    step: '1.0',
+    number,
+    toolpack: 'own',
+    asks: { tool: 'own.do', input },
+    ...more,
+  });
+const rows = () =>
+  bench.testing.rows<{ step: string; status: string; error_code: string | null }>(
+    project,
+    `SELECT step, status, error_code FROM tool_calls WHERE step LIKE '%/%' ORDER BY seq`,
+  );
+const bodies = async () =>
+  (await bench.testing.rows<{ body: string }>(project, `SELECT body FROM messages WHERE sender = 'dev'`)).map(
+    ({ body }) => body,
+  );
+
+describe('a claim', () => {
+  test('names the toolpacks of the agent’s own tools, with their definitions', () => {
+    expect(dev.answer.toolpacks).toMatchObject([{ id: 'own', runner: 'runner.mjs', tools: ['own.do'] }]);
+    expect(dev.answer.input.tools).toEqual([{ name: 'own.do', description: '', inputSchema: { type: 'object' } }]);
+  });
+
+  test('fails the turn once the policy has no such directory any more', async () => {
+    await bench.restart(withPolicy());
+    const turn = await bench.queueTurn(project, 'boss');
+    expect(await bench.claim(project, turn)).toMatchObject({
+      status: 409,
+      body: { detail: expect.stringContaining('toolpacks.directories') },
+    });
+    expect(await support(1, { do: 'facts' })).toMatchObject({ status: 403, body: { code: 'policy-denied' } });
+    expect(await rows()).toEqual([]);
+  });
+});
+
+describe('a controller module', () => {
+  test('knows whose call it is, and answers as often as it is asked what it answered once', async () => {
+    const answer = { status: 200, body: { output: expect.any(String), title: 'Facts' } };
+    const first = await support(1, { do: 'facts' });
+    expect(first).toMatchObject(answer);
+    expect(JSON.parse(String(first.body['output']))).toEqual({
+      tool: 'own.do',
+      agent: 'dev',
+      project,
+      activationId: dev.turn,
+      toolpackId: 'own',
+      db: 'undefined',
+    });
+    expect(await support(2, { do: 'mail' })).toMatchObject({ status: 200 });
+    expect(await support(2, { do: 'mail' })).toMatchObject({ status: 200 });
+    expect(await bodies()).toEqual(['Hello.']);
+    expect(await support(2, { do: 'other' })).toMatchObject({ status: 409, body: { code: 'journal-mismatch' } });
+    expect(await rows()).toMatchObject([{ step: '1.0/support.1', status: 'succeeded' }, { step: '1.0/support.2' }]);
+    expect(await readdir(tmpdir())).not.toContainEqual(expect.stringMatching(/^suzumio-toolpack-/));
+  });
+
+  test('keeps files in a directory of its own, and one call of it follows another', async () => {
+    const all = await Promise.all([1, 2, 3].map((number) => support(number, { do: 'count' })));
+    expect(all.map(({ body }) => body['output'])).toEqual(['log', 'log', 'log']);
+    expect(await readFile(join(bench.testing.cell.directory.projectDir(project), 'toolpacks/own/log'), 'utf8')).toBe(
+      'xxx',
+    );
+    expect(await support(4, { do: 'fill' })).toMatchObject({ status: 200 });
+    expect(await support(5, { do: 'facts' })).toMatchObject({
+      status: 422,
+      body: { code: 'toolpack-failed', detail: expect.stringContaining('keeps more than 1000 files') },
+    });
+  });
+
+  test.each<[object, string, RegExp]>([
+    [{ do: 'nothing' }, 'toolpack-failed', /^own\.do failed at the controller: no such thing: nothing$/],
+    [{ do: 'hang' }, 'toolpack-timeout', /has not answered within 2 s, and was ended/],
+    [{ do: 'ask' }, 'toolpack-failed', /asks its project more than 1000 times/],
+    [{ do: 'raw' }, 'toolpack-failed', /said what cannot be read, or too much of it/],
+    [{ do: 'mail', body: '' }, 'toolpack-failed', /body/],
+    [{ do: 'signal', signal: {} }, 'toolpack-failed', /kind/],
+    [{ do: 'signal', signal: { kind: 'x', targetAgent: 'dev' } }, 'toolpack-failed', /yourself|itself|self/],
+  ])('that does %j fails its call by code and sentence, and the next one is made', async (input, code, detail) => {
+    expect(await support(1, input)).toMatchObject({
+      status: 422,
+      body: { code, detail: expect.stringMatching(detail) },
+    });
+    expect(await rows()).toEqual([{ step: '1.0/support.1', status: 'failed', error_code: code }]);
+    expect(await support(2, { do: 'say' })).toMatchObject({ status: 200, body: { output: 'said' } });
+    expect(await bodies()).toEqual([]);
+  });
+
+  test('whose process is gone with its ToolHost is not called again', async () => {
+    const lost = support(1, { do: 'hang' }).catch(() => undefined);
+    for (let looks = 0; looks < 100 && (await rows()).length === 0; looks += 1)
+      await new Promise((done) => setTimeout(done, 20));
+    await bench.restart(withPolicy(pack));
+    expect(await lost).toMatchObject({ status: 503 });
+    expect(await support(1, { do: 'hang' })).toMatchObject({ status: 422, body: { code: 'outcome-unknown' } });
+    expect(await rows()).toMatchObject([{ status: 'failed', error_code: 'outcome-unknown' }]);
+  }, 60_000);
+});
+
+describe('a signal', () => {
+  const signal = (number: number, told: object) => support(number, {}, { asks: { signal: told } });
+
+  test('with a target is mail, and any other one an event', async () => {
+    expect(await signal(1, { kind: 'ready', targetAgent: 'boss', payload: { message: 'Come.' } })).toMatchObject({
+      status: 200,
+    });
+    expect(await signal(2, { kind: 'list', targetAgent: 'boss', payload: { a: 1 } })).toMatchObject({ status: 200 });
+    expect(await signal(3, { kind: 'cached', usefulEffect: true })).toMatchObject({ body: { output: 'Recorded.' } });
+    expect(await signal(4, { kind: 'lost', targetAgent: 'nobody' })).toMatchObject({
+      status: 422,
+      body: { code: 'recipient-unknown' },
+    });
+    expect(await bodies()).toEqual(['ready\n\nCome.', 'list\n\n{\n  "a": 1\n}']);
+    const events = await bench.testing.rows<{ data: string }>(
+      project,
+      `SELECT data_json AS data FROM events WHERE type = 'signal.recorded'`,
+    );
+    expect(events.map(({ data }) => (JSON.parse(data) as { kind: string }).kind)).toEqual(['ready', 'list', 'cached']);
+  });
+});
+
+test('nothing is asked without a step that is open, of another toolpack or for another tool', async () => {
+  expect(await support(1, {}, { step: '2.0' })).toMatchObject({ body: { code: 'step-not-begun' } });
+  expect(await support(1, {}, { toolpack: 'other' })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  for (const tool of ['own.secret', 'own.none', 'messages.send']) {
+    expect(await support(1, {}, { asks: { tool, input: {} } })).toMatchObject({
+      status: 403,
+      body: { code: 'tool-not-allowed' },
+    });
+  }
+  expect(await support(101, {})).toMatchObject({ status: 400 });
+  expect(await support(1, {}, { agent: 'boss' })).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+  await step('end', { step: '1.0', result: { output: 'done', title: 'Done' } });
+  expect(await support(1, { do: 'mail' })).toMatchObject({ status: 409, body: { code: 'step-ended' } });
+  await bench.testing.write(project, (tx) => closeTurn(tx, turnRow(tx, dev.turn), { status: 'cancelled' }));
+  expect(await support(1, { do: 'mail' })).toMatchObject({ status: 401 });
+  expect(await rows()).toEqual([]);
+  expect(await bodies()).toEqual([]);
+});
+
+test('an agent calls a tool of a toolpack by a step in the sandbox alone, and another one’s not at all', async () => {
+  expect(await dev.tool('own.do', {}, { step: '4.0' })).toMatchObject({
+    body: { code: 'tool-unknown', detail: expect.stringContaining('begin it with POST /tool/begin') },
+  });
+  expect(await step('begin', { step: '2.0', tool: 'own.secret', input: {} })).toMatchObject({
+    status: 403,
+    body: { code: 'tool-not-allowed' },
+  });
+  expect(await step('begin', { step: '3.0', tool: 'own.none', input: {} })).toMatchObject({
+    body: { code: 'tool-unknown' },
+  });
+});

@@ -1,0 +1,168 @@
+import { constants, existsSync } from 'node:fs';
+import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { allowsTool, toolsOfPacks } from '@suzumio/protocol/tool-names';
+import { maxToolpackBytes, maxToolpackFiles, toolpackContent } from '@suzumio/protocol/toolpacks/files';
+import { nameFault, readManifest, toolpackFileName, toolpackPath } from '@suzumio/protocol/toolpacks/manifest';
+import type { ContentStore } from './content-store.js';
+
+type Toolpack = ProjectConfig['tools']['toolpacks'][number];
+
+/** Whether what is open has a path by its descriptor. Not on macOS. */
+const hasDescriptorPaths = existsSync('/proc/self/fd');
+const directoryFlags = constants.O_RDONLY | constants.O_DIRECTORY;
+/** Without O_NONBLOCK, opening a pipe would wait for a writer. */
+const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+/**
+ * Stores the files of a project's local toolpacks as its content: they are the same in every turn, whatever becomes of their
+ * directories.
+ *
+ * @param mayLoad whether a toolpack may be loaded from a directory, by its path when it is opened
+ * @returns the project's config with what its toolpacks are
+ * @throws SuzumioError `invalid-config` when one cannot be read, is none or is too large; `policy-denied` when it may not be
+ *   loaded
+ */
+export async function takeToolpacks(
+  content: Pick<ContentStore, 'putBytes'>,
+  config: ProjectConfig,
+  mayLoad: (directory: string) => boolean,
+): Promise<ProjectConfig> {
+  const toolpacks: Toolpack[] = [];
+  for (const pack of config.tools.toolpacks) {
+    toolpacks.push(typeof pack === 'string' || !('path' in pack) ? pack : await taken(content, pack, mayLoad));
+  }
+  const completed = { ...config, tools: { toolpacks } };
+  requireDistinct(completed);
+  return completed;
+}
+
+/** Why a project's local toolpacks cannot be taken, in a sentence; undefined where they can. */
+export async function toolpackFault(
+  config: ProjectConfig,
+  mayLoad: (directory: string) => boolean,
+): Promise<string | undefined> {
+  try {
+    await takeToolpacks({ putBytes: () => Promise.resolve('') }, config, mayLoad);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SuzumioError) return error.message;
+    throw error;
+  }
+}
+
+async function taken(
+  content: Pick<ContentStore, 'putBytes'>,
+  { id, path }: Extract<Toolpack, { path: string }>,
+  mayLoad: (directory: string) => boolean,
+): Promise<Toolpack> {
+  const { directory, files } = await filesIn(path, mayLoad);
+  const manifest = files.get(toolpackFileName);
+  if (manifest === undefined) throw invalid(path, `has no ${toolpackFileName}`);
+  const read = readManifest(manifest.toString('utf8'), (name) => files.has(name));
+  if ('fault' in read) throw invalid(path, `is none: ${read.fault}`);
+  if (read.id !== id) throw invalid(path, `calls itself ${read.id}, and its project file ${id}: write id: ${read.id}`);
+  const { tools, runner, controller } = read;
+  return {
+    id,
+    path,
+    taken: {
+      directory,
+      sha256: await content.putBytes(toolpackContent(files)),
+      ...(runner === undefined ? {} : { runner }),
+      ...(controller === undefined ? {} : { controller }),
+      tools,
+    },
+  };
+}
+
+/** Names in allowlists that only a toolpack's own manifest can explain are checked once that was read. */
+function requireDistinct({ agents, tools }: ProjectConfig): void {
+  const local = tools.toolpacks.flatMap((pack) =>
+    typeof pack === 'object' && 'path' in pack ? (pack.taken?.tools ?? []).map(({ name }) => name) : [],
+  );
+  if (local.length === 0) return;
+  const fault = nameFault(local);
+  if (fault !== undefined) throw new SuzumioError('invalid-config', `tools.toolpacks: ${fault}.`);
+  const known = [...toolsOfPacks(tools.toolpacks), ...local];
+  for (const [agent, { tools: allowed }] of Object.entries(agents)) {
+    const unknown = allowed.find((pattern) => !known.some((tool) => allowsTool([pattern], tool)));
+    if (unknown === undefined) continue;
+    const message = `agents.${agent}.tools: there is no tool ${unknown}; those of the project's own toolpacks are ${local.join(', ')}.`;
+    throw new SuzumioError('invalid-config', message, { agent, tool: unknown });
+  }
+}
+
+/** A toolpack's files. Links are refused, and what begins with a dot is left out. */
+async function filesIn(
+  path: string,
+  mayLoad: (directory: string) => boolean,
+): Promise<{ directory: string; files: Map<string, Buffer> }> {
+  const files = new Map<string, Buffer>();
+  const room = { bytes: maxToolpackBytes };
+  let directory = path;
+  const readAt = async (at: string, name: string, flags: number): Promise<void> => {
+    const opened = await open(at, directoryFlags | flags);
+    try {
+      const place = hasDescriptorPaths ? `/proc/self/fd/${String(opened.fd)}` : at;
+      if (name === '') {
+        directory = await (hasDescriptorPaths ? readlink(place) : realpath(place));
+        if (!mayLoad(directory)) throw leadsElsewhere(path);
+      }
+      for (const entry of await readdir(place)) if (!entry.startsWith('.')) await readEntry(place, name, entry);
+    } finally {
+      await opened.close();
+    }
+  };
+  const readEntry = async (place: string, name: string, entry: string): Promise<void> => {
+    const below = name === '' ? entry : `${name}/${entry}`;
+    if (!toolpackPath.safeParse(below).success) throw invalid(path, `has a file of the name ${JSON.stringify(below)}`);
+    const at = join(place, entry);
+    const facts = await lstat(at);
+    if (facts.isDirectory()) return readAt(at, below, constants.O_NOFOLLOW);
+    if (!facts.isFile()) throw invalid(path, `has ${below}, which is no file: put a copy of what it is in its place`);
+    const file = await open(at, fileFlags);
+    try {
+      files.set(below, await readWithin(file, room));
+    } finally {
+      await file.close();
+    }
+    if (room.bytes < 0 || files.size > maxToolpackFiles) throw tooLarge(path);
+  };
+  try {
+    await readAt(path, '', 0);
+  } catch (error) {
+    if (error instanceof SuzumioError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    const missing = code === 'ENOENT' || code === 'ENOTDIR';
+    throw invalid(path, missing ? 'is no directory: name one that is there' : `cannot be read: ${message}`, error);
+  }
+  return { directory, files };
+}
+
+/** A file's bytes, or some more than there is room for. */
+async function readWithin(file: FileHandle, room: { bytes: number }): Promise<Buffer> {
+  const bytes = Buffer.alloc(Math.min((await file.stat()).size, room.bytes + 1));
+  const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+  room.bytes -= bytesRead;
+  return bytes.subarray(0, bytesRead);
+}
+
+function invalid(directory: string, what: string, cause?: unknown): SuzumioError {
+  return new SuzumioError('invalid-config', `The toolpack ${directory} ${what}.`, { directory }, { cause });
+}
+
+function tooLarge(directory: string): SuzumioError {
+  const bounds = `${String(maxToolpackFiles)} files and ${String(maxToolpackBytes)} bytes`;
+  return invalid(directory, `is too large: a toolpack may have ${bounds}, with what it imports`);
+}
+
+function leadsElsewhere(directory: string): SuzumioError {
+  return new SuzumioError(
+    'policy-denied',
+    `The toolpack ${directory} may not be loaded from where it leads: put back what stood there when it was allowed.`,
+    { directory },
+  );
+}

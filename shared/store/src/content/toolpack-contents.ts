@@ -1,0 +1,10 @@
+import type { SqlReader } from '../sqlite/sql.js';
+
+/** The content of a project's local toolpacks, by their ids. */
+export function toolpackContents(reader: SqlReader): { id: string; sha256: string }[] {
+  return reader.all(
+    `SELECT pack.value ->> '$.id' AS id, pack.value ->> '$.taken.sha256' AS sha256
+     FROM projects CROSS JOIN json_each(config_json, '$.tools.toolpacks') AS pack
+     WHERE pack.type = 'object' AND pack.value ->> '$.taken.sha256' IS NOT NULL`,
+  );
+}
