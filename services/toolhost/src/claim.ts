@@ -22,6 +22,7 @@ import { dueLook } from '@suzumio/store/turns/upstream-looks';
 import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
+import { countReadableNotes } from './profile-memory.js';
 import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
 import { toolDefinitions } from './tools/catalogue.js';
 
@@ -168,7 +169,12 @@ async function prepare(
   try {
     const seen = await sandboxSeen(context, store, agent, mounts);
     return store.snapshot((reader) =>
-      prepareTurn(reader, store.config, turn, { batch, definitionsOf: toolDefinitions, seen }),
+      prepareTurn(reader, store.config, turn, {
+        batch,
+        definitionsOf: toolDefinitions,
+        seen,
+        profileNotes: (profile) => countReadableNotes(context, store.project, profile),
+      }),
     );
   } catch (error) {
     const message = `The prompt could not be written: ${messageOf(error)}`;

@@ -1,11 +1,15 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { type CoreToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
+import { type HostToolName, isSandboxTool } from '@suzumio/protocol/tool-names';
 import { artifactsList } from './artifacts-list.js';
 import { artifactsPublish } from './artifacts-publish.js';
 import { artifactsRead } from './artifacts-read.js';
 import { completionSubmit } from './completion-submit.js';
+import { memoryForget } from './memory-forget.js';
+import { memoryList } from './memory-list.js';
+import { memoryNote } from './memory-note.js';
+import { memorySearch } from './memory-search.js';
 import { messagesBroadcast } from './messages-broadcast.js';
 import { messagesRead } from './messages-read.js';
 import { messagesReply } from './messages-reply.js';
@@ -15,8 +19,8 @@ import { tasksList } from './tasks-list.js';
 import type { CoreTool } from './tool.js';
 import { waitForSignal } from './wait-for-signal.js';
 
-/** The core pack. A new tool is one file beside this one, its name in `protocol/tool-names.ts`, and a line here. */
-const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
+/** The packs that run here. A new tool is one file beside this one, its name in `protocol/tool-names.ts`, and a line here. */
+const hostTools: Readonly<Record<HostToolName, CoreTool>> = {
   'messages.send': messagesSend,
   'messages.read': messagesRead,
   'messages.reply': messagesReply,
@@ -28,11 +32,15 @@ const coreTools: Readonly<Record<CoreToolName, CoreTool>> = {
   'artifacts.read': artifactsRead,
   'completion.submit': completionSubmit,
   'coordination.wait_for_signal': waitForSignal,
+  'memory.note': memoryNote,
+  'memory.search': memorySearch,
+  'memory.list': memoryList,
+  'memory.forget': memoryForget,
 };
 
 /** @throws SuzumioError `tool-unknown` */
 export function findTool(name: string): CoreTool {
-  if (Object.hasOwn(coreTools, name)) return coreTools[name as CoreToolName];
+  if (Object.hasOwn(hostTools, name)) return hostTools[name as HostToolName];
   if (isSandboxTool(name)) {
     throw new SuzumioError('tool-unknown', `${name} runs in the sandbox: begin it with POST /tool/begin.`, {
       tool: name,
@@ -40,7 +48,7 @@ export function findTool(name: string): CoreTool {
   }
   throw new SuzumioError(
     'tool-unknown',
-    `There is no tool "${name}"; there are ${Object.keys(coreTools).join(', ')}.`,
+    `There is no tool "${name}"; there are ${Object.keys(hostTools).join(', ')}.`,
     {
       tool: name,
     },

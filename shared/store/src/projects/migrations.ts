@@ -1,5 +1,6 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { searchSql } from '../mail/search-schema.js';
+import { notesSql, profileChangesSql } from '../memory/notes-schema.js';
 import { firstSchemaSql } from './first-schema.js';
 import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
@@ -507,5 +508,10 @@ ALTER TABLE git_pushes ALTER COLUMN turn_id DROP NOT NULL;
 ALTER TABLE git_pushes ALTER COLUMN attempt DROP NOT NULL;
 ALTER TABLE git_pushes ALTER COLUMN key DROP NOT NULL;
 `,
+  },
+  {
+    // What agents keep in mind, and what they did to the notes of their profiles.
+    version: 35,
+    sql: `${notesSql}${profileChangesSql}`,
   },
 ];

@@ -4,7 +4,7 @@ import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { admittedTools, type ServedToolName, toolsOfPacks } from '@suzumio/protocol/tool-names';
+import { admittedTools, hostToolpacks, type ServedToolName, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import type { AgentRow, TurnRow } from '../rows.js';
 import type { HistoryPlan } from './history.js';
 
@@ -79,7 +79,8 @@ export function toolNames(
   agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>,
   config: ProjectConfig,
 ): ServedToolName[] {
-  const packs = agent.external === 1 ? ['core'] : config.tools.toolpacks;
+  const { toolpacks } = config.tools;
+  const packs = agent.external === 1 ? hostToolpacks.filter((pack) => toolpacks.includes(pack)) : toolpacks;
   const isClone = cloneOf(config, agent.id) !== undefined;
   const there = toolsOfPacks(packs).filter((tool) => isClone || tool !== 'workspace.git.refresh');
   return admittedTools(JSON.parse(agent.tools_json) as string[], there);

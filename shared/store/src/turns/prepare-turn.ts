@@ -10,6 +10,7 @@ import { functionName } from '@suzumio/protocol/conversation';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { unreadMail } from '../mail/unread-mail.js';
+import { countNotes } from '../memory/notes.js';
 import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { frozenInput, toolNames } from './frozen-input.js';
@@ -44,6 +45,7 @@ export interface SandboxSeen {
  * @param batch a limit on messages, where it is below the project's
  * @param definitionsOf the definitions of tools for the model
  * @param seen what the prompt tells of the sandbox
+ * @param profileNotes how many notes of a profile its agents may read
  */
 export function prepareTurn(
   reader: SqlReader,
@@ -53,10 +55,12 @@ export function prepareTurn(
     batch = Infinity,
     definitionsOf,
     seen,
+    profileNotes = () => 0,
   }: {
     batch?: number | undefined;
     definitionsOf?: (tools: readonly string[]) => ToolDefinition[];
     seen?: SandboxSeen | undefined;
+    profileNotes?: ((profile: string) => number) | undefined;
   } = {},
 ): PreparedTurn {
   const row = turnRow(reader, turn);
@@ -72,7 +76,7 @@ export function prepareTurn(
       reader,
       config,
       { project, agent },
-      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen },
+      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen, profileNotes },
     ),
   );
   const isOurs = agent.external === 0;
@@ -98,8 +102,15 @@ function promptInput(
     unreadLeft,
     number,
     seen,
-  }: Pick<PromptInput, 'mail' | 'unreadLeft'> & { number: number; seen: SandboxSeen | undefined },
+    profileNotes,
+  }: Pick<PromptInput, 'mail' | 'unreadLeft'> & {
+    number: number;
+    seen: SandboxSeen | undefined;
+    profileNotes: (profile: string) => number;
+  },
 ): PromptInput {
+  const byModel = agent.external === 0 && config.backend.runner.mode === 'ai';
+  const tools = toolNames(agent, config);
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
     id: row.id,
     role: row.role,
@@ -117,11 +128,18 @@ function promptInput(
         { agent: agent.id },
       )
       .map(({ name }) => name),
-    ...calledNames(toolNames(agent, config), agent.external === 0 && config.backend.runner.mode === 'ai'),
+    ...calledNames(tools, byModel),
     workspace: seen?.workspace,
     lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
     lastFiles: lastFiles(reader, agent.id, number),
     mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
+    notes: tools.includes('memory.search')
+      ? {
+          own: countNotes(reader, agent.id),
+          profile: agent.profile_id === null ? 0 : profileNotes(agent.profile_id),
+          searchedWith: byModel ? functionName('memory.search') : 'memory.search',
+        }
+      : undefined,
     mail,
     unreadLeft,
   };

@@ -2,7 +2,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
-import { allowsTool, canonicalToolName, isSandboxTool, sandboxPacksOf } from '@suzumio/protocol/tool-names';
+import { allowsTool, canonicalToolName, isSandboxTool, packOf } from '@suzumio/protocol/tool-names';
 import { passedQuota } from '../content/stored-bytes.js';
 import type { RecordedRefusal } from '../journal.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
@@ -76,9 +76,12 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
     return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
   }
-  if (!isSandboxTool(tool) || toolNames(agent, config).includes(tool)) return undefined;
-  if (agent.external === 1) return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
-  return sandboxPacksOf([tool]).some((pack) => (config.tools.toolpacks as unknown[]).includes(pack))
+  const pack = packOf(tool);
+  if (pack === undefined || pack === 'core' || (toolNames(agent, config) as string[]).includes(tool)) return undefined;
+  if (agent.external === 1 && isSandboxTool(tool)) {
+    return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
+  }
+  return (config.tools.toolpacks as unknown[]).includes(pack)
     ? `Agent ${agent.id} may not use ${tool}: its workspace is not a clone of a repository.`
     : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
 }
