@@ -18,7 +18,7 @@ export const registerMemory: Register = (program, action) => {
   const memory = examples(
     program
       .command('memory <project> <agent>')
-      .description('show what an agent remembers of turns long past; keep its notes, and those of profiles'),
+      .description('show what an agent remembers, and keep notes of agents and profiles'),
     ['memory newsroom editor', "its model's summaries"],
     ['memory list newsroom editor', 'its notes'],
   ).action(action(summaries));
@@ -156,7 +156,8 @@ async function list(
   });
   sayNotes(session, found, `${subject.name} has no notes yet.`);
   if (use !== undefined && use.notes > 0) say(session, '', usedLine(use));
-  sayHint(session, `memory search ${subject.command} WORDS`);
+  const { command } = subject;
+  sayHint(session, found.length === 0 ? `memory add ${command} TEXT` : `memory search ${command} WORDS`);
 }
 
 async function search(

@@ -168,7 +168,7 @@ describe('what cannot be honoured is refused with the line that would be right',
     [providers('type: openai, options: { a: b }'), 'key-refused 7:64', 'or no options'],
     ['platforms: [{ id: a, kind: feishu, appSecret: "${APP_SECRET}" }]', 'key-refused 7:1', 'enabled: false'],
     ['communication: { restrictNonCoordinatorToCoordinator: true }', 'key-refused 7:18', 'Coordinator: false'],
-    ['tools: { toolpacks: [{ path: own }] }', 'not-supported-yet 7:22', 'toolpacks: [core, files, shell'],
+    ['tools: { toolpacks: [{ path: own }] }', 'not-supported-yet 7:22', 'toolpacks: [core, memory, files, shell'],
     ['  Writer One: {}', 'key-invalid 7:3', 'write writer-one:'],
   ])('%s', (text, place, line) => {
     const problems = problemsOf(minimal(text));
