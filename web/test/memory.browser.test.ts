@@ -38,6 +38,8 @@ describe.each([
     const page = await open(path);
     await notes(page).getByText('The north gauge was moved.').waitFor();
     expect(await notes(page).locator('b', { hasText: 'now' }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: 'System' }).count()).toBe(0);
+    browser.expectErrors(/status of 400/);
 
     await memory(page).getByRole('button', { name: 'Add a note…' }).click();
     await dialog(page).getByLabel('Text').fill('Levels in feet.');

@@ -2,7 +2,6 @@ import type { Note } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Failure } from '../../parts/failure.js';
-import { Markdown } from '../../parts/markdown.js';
 import { bytes, count } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
@@ -61,7 +60,10 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
         {items.map((note) => (
           <li key={note.id} className="note">
             <Writer note={note} />
-            <Markdown text={note.text} />
+            {/* As it is written: no text of an agent is a heading of this page. */}
+            <p className="notes-text">
+              <bdi>{visible(note.text)}</bdi>
+            </p>
             {access.mayWrite ? (
               <div className="notes-acts">
                 <button
