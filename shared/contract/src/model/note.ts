@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { plainText } from '@suzumio/protocol/plain-text';
 import { withoutSpaces } from './search.js';
 
 /** The longest text of a note, in bytes. */
@@ -8,9 +9,7 @@ export const maxNotes = 1000;
 export const maxMemoryBytes = 1024 * 1024;
 const maxTags = 8;
 
-const noteText = z
-  .string()
-  .refine((text) => !text.includes('\0'), { error: 'expected a text without NUL' })
+const noteText = plainText
   .refine((text) => /\S/.test(text), { error: 'must not be empty' })
   .refine((text) => Buffer.byteLength(text) <= maxNoteBytes, { error: `at most ${String(maxNoteBytes)} bytes` });
 
@@ -70,8 +69,7 @@ export const noteSearchMeaning =
   'Words, in any case and without regard to accents; "a phrase" in quotation marks; or the beginning of a word, such as `pars*`. Notes with any of them are found, in texts and tags, the best first. Nothing else in it means anything.';
 
 /** Any text: whatever FTS5 would take for its own syntax stands in quotation marks. */
-export const noteQuery = z
-  .string()
+export const noteQuery = plainText
   .max(maxQueryChars, { error: `at most ${String(maxQueryChars)} characters` })
   .transform((text, context): NoteSearch => {
     const clean = text.toWellFormed().replace(/\p{Cc}/gu, ' ');
