@@ -17,6 +17,7 @@ import { registerMail } from './commands/mail.js';
 import { registerPatch } from './commands/patch.js';
 import { registerPause } from './commands/pause.js';
 import { registerPolicy } from './commands/policy.js';
+import { registerMemory } from './commands/memory.js';
 import { registerProfiles } from './commands/profiles.js';
 import { registerRecords } from './commands/records.js';
 import { registerSearch } from './commands/search.js';
@@ -106,7 +107,7 @@ const commands: readonly (readonly [heading: string, ...Register[]])[] = [
   ['Projects', registerStatus, registerWatch, registerSearch, registerLifecycle, registerLabel, registerDelete],
   ['Mail', registerMail],
   ['Profiles and teams', registerProfiles, registerTeams],
-  ['Agents and turns', registerAgents, registerWhy, registerTurns],
+  ['Agents and turns', registerAgents, registerWhy, registerTurns, registerMemory],
   ['Cost', registerUsage, registerPause],
   ['What a project leaves', registerArtifacts, registerPatch, registerWorkspace, registerGit, registerRecords],
   ['Access', registerSignIn, registerTokens, registerAudit],

@@ -60,7 +60,7 @@ describe('init', () => {
     const { code, err } = await world.run('init', file);
     expect(code).toBe(3);
     expect(err).toContain(
-      'tools.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace and directories of your own are served yet',
+      'tools.toolpacks: the toolpack own is not supported yet: only core, memory, files, shell, workspace and directories of your own are served yet',
     );
   });
 

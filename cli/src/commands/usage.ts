@@ -2,7 +2,6 @@ import { Option } from 'commander';
 import { usageGroups, usagePairs } from '@suzumio/contract/model/usage';
 import type { BudgetView } from '@suzumio/contract/model/budget';
 import { bytesInWords, type StoredView } from '@suzumio/contract/model/storage';
-import { visibleLines } from '@suzumio/core/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
 import { plural } from '@suzumio/core/why/words';
 import { dollars } from '../render/format.js';
@@ -44,9 +43,6 @@ export const registerUsage: Register = (program, action) => {
     ['budget newsroom --usd 5', 'afterwards, agents retry goes on from where a turn stood'],
     ['budget newsroom --agent editor --turns unlimited'],
   ).action(action(budget));
-  examples(program.command('memory <project> <agent>').description('show what an agent remembers of turns long past'), [
-    'memory newsroom editor',
-  ]).action(action(memory));
 };
 
 interface UsageOptions {
@@ -140,19 +136,4 @@ function raising(project: string, budgets: readonly BudgetView[]): string[] {
       .filter((limit) => (uses[limit].limit ?? Infinity) <= uses[limit].used)
       .map((limit) => `budget ${project}${agent === null ? '' : ` --agent ${agent}`} --${limit} N`),
   );
-}
-
-async function memory(session: Session, project: string, agent: string): Promise<undefined> {
-  const { items: summaries } = await (await findReads(session)).getMemory({ project, agent });
-  sayJson(session, summaries);
-  if (summaries.length === 0) say(session, `${agent} has no summary: its turns are remembered as they were.`);
-  summaries.forEach(({ throughTurn, text, turn }, index) =>
-    say(
-      session,
-      ...(index === 0 ? [] : ['']),
-      `turns up to ${throughTurn}   (written in ${turn})`,
-      ...visibleLines(text.trimEnd()).map((line) => `  ${line}`),
-    ),
-  );
-  sayHint(session, `turns ${project}`);
 }

@@ -92,6 +92,12 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       return { who: person, what: `redacted message ${data.number('seq')}${reason(data)}`, tone: 'plain' };
     case 'artifact.redacted':
       return { who: person, what: `redacted ${data.text('name')}${reason(data)}`, tone: 'plain' };
+    case 'memory.noted':
+      return { who: noter(event), what: `noted ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
+    case 'memory.edited':
+      return { who: noter(event), what: `changed ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
+    case 'memory.forgotten':
+      return { who: noter(event), what: `erased ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
     case 'project.labelled':
       return { who: person, what: labelled(event.data), tone: 'plain' };
     case 'task.assigned':
@@ -270,6 +276,15 @@ function completedDetail(data: DataReader): string {
 function pausedFor(data: DataReader): string {
   const reason = data.text('reason');
   return `paused; its mail is kept${reason === '' ? '' : `: ${reason}`}`;
+}
+
+function noter(event: ProjectEvent): string {
+  return event.actor === event.agent ? event.agent : personOf(event);
+}
+
+function inMemory({ actor, agent, data }: ProjectEvent): string {
+  if (data['profile'] !== undefined) return ', for its profile';
+  return actor === agent || agent === null ? '' : `, in the memory of ${agent}`;
 }
 
 function labelled({ set, removed }: ProjectEvent['data']): string {

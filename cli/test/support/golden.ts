@@ -142,7 +142,7 @@ export function normalised(
       // Where a question moves the cursor.
       .replaceAll(/␛\[\d*[GJ]/g, '')
       .replaceAll(/\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b/g, '<uuid>')
-      .replaceAll(/\b(msg|turn|art|call)_[0-9A-HJKMNP-TV-Z]{4,26}/g, '$1_<id>')
+      .replaceAll(/\b(msg|turn|art|call|note)_[0-9A-HJKMNP-TV-Z]{4,26}/g, '$1_<id>')
       // The clock of the projects stands still in the evening of 21 November 2026; all else is now.
       .replaceAll(/(?!2026-11-21 20:14)\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/g, '<day, time of day->')
       .replaceAll(fresh ? /(?<!\d)\d\d:\d\d:\d\d\b/g : /(?<!\d |20:|\d)(?!20:14:)\d\d:\d\d:\d\d\b/g, '<moment>')

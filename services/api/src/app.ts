@@ -16,6 +16,7 @@ import { agentRuns } from './operations/agents.js';
 import { artifactRuns } from './operations/artifacts.js';
 import { cellEventRuns, eventRuns, streamWhereAccepted } from './operations/events.js';
 import { inboxRuns } from './operations/inbox.js';
+import { memoryRuns } from './operations/memory.js';
 import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
@@ -77,6 +78,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
     ...eventRuns(hub, access),
     ...cellEventRuns(hub, access),
     ...usageRuns,
+    ...memoryRuns,
     ...pauseRuns,
     ...profileRuns,
     ...teamRuns,

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import type { BudgetListAnswer, SummaryListAnswer } from '@suzumio/contract/operations/usage';
+import type { SummaryListAnswer } from '@suzumio/contract/operations/memory';
+import type { BudgetListAnswer } from '@suzumio/contract/operations/usage';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import type { UsageAnswer } from '@suzumio/contract/model/usage';
 import { usageSlices } from '@suzumio/store/models/model-usage';

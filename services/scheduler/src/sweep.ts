@@ -1,4 +1,5 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { carryProfileChanges } from '@suzumio/store/cell/carry-profile-changes';
 import type { Cell } from '@suzumio/store/cell/cell';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { readStatus } from '@suzumio/store/projects/read-project';
@@ -93,6 +94,7 @@ export class Sweep {
     const { queued, running } = countActiveTurns(store.reader);
     found.queued += queued;
     found.running += running;
+    await carryProfileChanges(this.cell.catalog, store);
     if (!this.cell.isNoted(store)) await this.cell.noteStatus(store.project);
     return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;
   }

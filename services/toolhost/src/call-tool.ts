@@ -2,6 +2,7 @@ import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { blindPresets } from '@suzumio/core/budgets/presets';
 import type { ToolResponse } from '@suzumio/protocol/runner';
+import { packOf } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -15,6 +16,7 @@ import { type PresentedToken, senderOf } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { bringProfileNotes, profileMemoryOf } from './profile-memory.js';
 import { findTool } from './tools/catalogue.js';
 
 /**
@@ -35,7 +37,7 @@ export async function callTool(
     const { tool } = call;
     const { result, replayed } = await run(context, store, call, body.input, uncaptured);
     context.metrics.toolCalls.inc({ tool, outcome: outcomeOf(result, replayed) });
-    if (!replayed) await afterwards(context, store.project, tool);
+    if (!replayed) await afterwards(context, store, tool);
     if (result.ok) return result.response;
     throw new SuzumioError(result.code, result.message);
   });
@@ -168,6 +170,7 @@ async function prepare(
       repository: () => repositoryOfAgent(store.reader, store.config, call.agent, call.turn),
       agent: call.agent,
       turn: call.turn,
+      profileMemory: () => profileMemoryOf(context, store, call.agent),
       blind: blindTo(store, call),
     });
     return (tx, site) => {
@@ -209,7 +212,9 @@ function blindTo({ reader, config }: ProjectStore, { agent }: ToolCall): string[
   return isAsked ? blindPresets(config, agent) : [];
 }
 
-async function afterwards(context: ToolhostContext, project: string, tool: string): Promise<void> {
+async function afterwards(context: ToolhostContext, store: ProjectStore, tool: string): Promise<void> {
+  const { project } = store;
   if (tool === 'completion.submit') await context.cell.noteStatus(project);
+  if (packOf(tool) === 'memory') await bringProfileNotes(context, store);
   context.transport.wake(project);
 }

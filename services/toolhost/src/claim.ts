@@ -34,6 +34,7 @@ import { dueLook } from '@suzumio/store/turns/upstream-looks';
 import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
+import { countReadableNotes } from './profile-memory.js';
 import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
 import { toolDefinitions } from './tools/catalogue.js';
 
@@ -187,6 +188,7 @@ async function prepare(
         batch,
         definitionsOf: (tools) => toolDefinitions(tools, store.config),
         seen,
+        profileNotes: (profile) => countReadableNotes(context, store.project, profile),
       }),
     );
   } catch (error) {

@@ -23,11 +23,16 @@ export const toolAliases: ReadonlyMap<string, CoreToolName> = new Map([
 /** The tools of the packs that come with Suzumio, by the pack's name in `tools.toolpacks`. */
 export const toolpackTools = {
   core: coreToolNames,
+  memory: ['memory.note', 'memory.search', 'memory.list', 'memory.forget'],
   files: ['file.read', 'file.write', 'file.patch', 'file.apply', 'file.list', 'file.search'],
   shell: ['shell.exec', 'shell.read', 'shell.stop'],
   workspace: ['workspace.git.refresh'],
   web: ['web.fetch'],
 } as const satisfies Readonly<Record<string, readonly string[]>>;
+
+/** The packs whose tools run in the ToolHost: an agent whose turns a handler runs may have them, too. */
+export const hostToolpacks = ['core', 'memory'] as const satisfies readonly BuiltInToolpack[];
+export type HostToolName = (typeof toolpackTools)[(typeof hostToolpacks)[number]][number];
 
 /** The packs whose tools run in a turn's sandbox. */
 export const sandboxToolpacks = ['files', 'shell', 'workspace'] as const satisfies readonly BuiltInToolpack[];
@@ -39,6 +44,11 @@ export function isSandboxTool(name: string): name is SandboxToolName {
   return (sandboxToolNames as readonly string[]).includes(name);
 }
 
+/** The pack of a tool that this version executes; undefined where there is no such tool. */
+export function packOf(tool: string): (typeof servedToolpacks)[number] | undefined {
+  return servedToolpacks.find((pack) => (toolpackTools[pack] as readonly string[]).includes(tool));
+}
+
 /** The packs of some tools that run in the sandbox: what carries them out has to have them. */
 export function sandboxPacksOf(tools: readonly string[]): string[] {
   return sandboxToolpacks.filter((pack) =>
@@ -47,7 +57,7 @@ export function sandboxPacksOf(tools: readonly string[]): string[] {
 }
 
 /** The toolpacks that this version can execute. */
-export const servedToolpacks = ['core', ...sandboxToolpacks] as const satisfies readonly BuiltInToolpack[];
+export const servedToolpacks = [...hostToolpacks, ...sandboxToolpacks] as const satisfies readonly BuiltInToolpack[];
 
 /** Stands among the toolpacks that an image's runner carries out, where it loads the modules of local ones. */
 export const localPack = 'local';

@@ -15,6 +15,9 @@ const usual: Readonly<Record<string, unknown>> = {
   attachments: ['north-summary.md'],
   profile: 'Yuki',
   nickname: 'Yuki',
+  note: 'note_01KB3Z8T5V0000000000000001',
+  text: 'Give levels in centimetres.',
+  tags: ['style'],
   persona: 'Writes short and exact sentences.',
   team: 'desk',
   token: 'ci',
@@ -68,6 +71,8 @@ const sent: Readonly<Record<string, string>> = { uploadArtifact: 'levels.csv', u
 /** Fields that examples have although they may be left out: the body would say nothing without them. */
 const worthShowing = [
   'body',
+  'text',
+  'tags',
   'usd',
   'reason',
   'because',

@@ -5,6 +5,7 @@ import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/cont
 import { foundItem } from '@suzumio/contract/model/found';
 import { decision, inboxItem } from '@suzumio/contract/model/inbox';
 import { projectConfig } from '@suzumio/contract/model/project-config';
+import { memoryUse, noteView } from '@suzumio/contract/model/note';
 import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { sessionView, whoAmI } from '@suzumio/contract/model/session';
@@ -22,6 +23,7 @@ import * as artifacts from '@suzumio/contract/operations/artifacts';
 import * as cellEvents from '@suzumio/contract/operations/cell-events';
 import * as events from '@suzumio/contract/operations/events';
 import * as inbox from '@suzumio/contract/operations/inbox';
+import * as memory from '@suzumio/contract/operations/memory';
 import * as messages from '@suzumio/contract/operations/messages';
 import * as pauses from '@suzumio/contract/operations/pauses';
 import * as profiles from '@suzumio/contract/operations/profiles';
@@ -69,6 +71,8 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   CreateProfile: profiles.createProfileRequest,
   UpdateProfile: profiles.updateProfileRequest,
   SendToProfile: profiles.profileMessageRequest,
+  AddNote: memory.addNoteRequest,
+  EditNote: memory.editNoteRequest,
   CreateTeam: teams.createTeamRequest,
   UpdateTeam: teams.updateTeamRequest,
   StandUpTeam: teams.standUpRequest,
@@ -168,7 +172,12 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   CellEventList: cellEvents.cellEventListAnswer,
   ModelCall: views.modelCallView,
   Summary: views.summaryView,
-  SummaryList: usage.summaryListAnswer,
+  SummaryList: memory.summaryListAnswer,
+  Note: noteView,
+  NoteAnswer: memory.noteAnswer,
+  NoteList: memory.noteListAnswer,
+  ForgottenNote: memory.forgottenNote,
+  MemoryUse: memoryUse,
   PauseState: pause,
   CellPause: pauses.cellPauseAnswer,
   BudgetUse: budgetView,
@@ -229,5 +238,6 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   token: { description: "The token's name.", schema: z.string() },
   session: { description: "The session's id.", schema: z.string() },
   profile: { description: "The profile's nickname or id.", schema: z.string() },
+  note: { description: "The note's id.", schema: z.string() },
   team: { description: "The team's name.", schema: z.string() },
 };

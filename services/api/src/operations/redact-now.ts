@@ -16,14 +16,19 @@ export async function redactNow(
   const { actor, key, params, context } = call;
   const { project } = params;
   const { because = null } = call.body;
-  const { directory } = context.cell;
-  const answer = await call.withProject(async (store) =>
-    redact(
-      { store, directory: directory.projectDir(project), file: directory.projectFile(project) },
-      await subjectOf(store.reader),
-      { actor, because, key },
-    ),
-  );
+  const { directory, catalog } = context.cell;
+  const answer = await call.withProject(async (store) => {
+    const subject = await subjectOf(store.reader);
+    const place = { store, directory: directory.projectDir(project), file: directory.projectFile(project) };
+    // Copies in notes of profiles go before the text is forgotten, by which they are known; and those that came meanwhile.
+    const redactNotes = async () => {
+      if (subject.redacted === null) await catalog.profileNotes.redact(project, subject.without);
+    };
+    await redactNotes();
+    const redacted = await redact(place, subject, { actor, because, key });
+    await redactNotes();
+    return redacted;
+  });
   context.transport.wake(project);
   return answer;
 }

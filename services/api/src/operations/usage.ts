@@ -2,7 +2,6 @@ import { setImmediate as turnOfOthers } from 'node:timers/promises';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { usage } from '@suzumio/contract/operations/usage';
 import { listBudgets } from '@suzumio/store/budgets/read-budgets';
-import { listSummaries } from '@suzumio/store/turns/list-model-calls';
 import { dayView, type UsageBy, usageSlices, UsageSum } from '@suzumio/store/models/model-usage';
 import { StoredSum } from '@suzumio/store/content/storage';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
@@ -58,6 +57,4 @@ export const usageRuns: Runs<typeof usage> = {
       changeBudget(tx, agent, change, call.actor);
       return { items: listBudgets(tx, tx.config) };
     }),
-
-  getMemory: (call) => call.read((reader) => ({ items: listSummaries(reader, call.params.agent) })),
 };

@@ -26,6 +26,7 @@ import {
   type ProjectState,
   type Sample,
 } from '../support/contract-world.js';
+import { noteRefusal, noteSample } from '../support/note-samples.js';
 import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '../support/profile-samples.js';
 import { refusal } from '../support/refusal.js';
 import { contradiction } from '../../../../test/support/emitted.js';
@@ -143,7 +144,7 @@ const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
 /** What makes an operation succeed. */
 async function sampleOf(operation: Operation): Promise<Sample> {
   const state = states[operation.id];
-  const own = (await ownSamples[operation.id]?.()) ?? {};
+  const own = (await ownSamples[operation.id]?.()) ?? (await noteSample(world, operation));
   return { ...requestOf(operation), ...own, ...(state ? { project: await world.project(state) } : {}) };
 }
 
@@ -616,6 +617,7 @@ describe('refusing as described', () => {
   test.each(refused)('$name', async ({ name, operation, code }) => {
     const answer =
       (await ownRefusals[name]?.()) ??
+      (await noteRefusal(world, operation, code)) ??
       (await profileRefusal(world, operation, code)) ??
       (await guards[code]?.(operation, requestOf(operation))) ??
       (await commonRefusals[code]?.(operation, await sampleOf(operation)));

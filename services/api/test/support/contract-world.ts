@@ -25,6 +25,7 @@ export interface Sample extends CallOptions {
   turn?: string;
   artifact?: string;
   pack?: string;
+  note?: string;
   message?: string;
   /** A token's name. */
   of?: string;
@@ -118,6 +119,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         session: named,
         artifact: sample.artifact ?? subject,
         pack: sample.pack ?? 'f'.repeat(64),
+        note: sample.note ?? 'note_1',
         message,
         thread: message,
         profile,

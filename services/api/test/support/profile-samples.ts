@@ -1,6 +1,7 @@
 import type { Operation } from '@suzumio/contract/operations/operation';
 import type { Answer } from './api.js';
 import type { ContractWorld, Sample } from './contract-world.js';
+import { noteBodies, otherNoteBodies } from './note-samples.js';
 import { standingYaml } from './register-samples.js';
 
 let made = 0;
@@ -18,6 +19,7 @@ export const profileBodies: Readonly<Record<string, () => unknown>> = {
   sendToProfile: () => ({ body: 'Hello.' }),
   createTeam: () => ({ name: next('made'), description: 'Made here.' }),
   updateTeam: () => ({ description: 'Finds out.' }),
+  ...noteBodies,
 };
 
 /** Changes of these that make them others. */
@@ -26,6 +28,7 @@ export const otherProfileBodies: Readonly<Record<string, unknown>> = {
   updateProfile: { role: 'other' },
   createTeam: { description: 'Other.' },
   updateTeam: { description: 'Other.' },
+  ...otherNoteBodies,
 };
 
 /** What operations are about that would spoil the samples for others. */

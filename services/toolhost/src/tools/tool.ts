@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { inputFaults } from '@suzumio/protocol/input-faults';
-import type { CoreToolName } from '@suzumio/protocol/tool-names';
+import type { HostToolName } from '@suzumio/protocol/tool-names';
 import type { Repository } from '@suzumio/protocol/repository';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import type { ToolCallSite } from '@suzumio/store/turns/record-tool-call';
+import type { ProfileMemory } from '../profile-memory.js';
 
 /** What a tool may use before its transaction. */
 export interface ToolEnvironment {
@@ -19,6 +20,8 @@ export interface ToolEnvironment {
   repository: () => Repository | undefined;
   agent: string;
   turn: string;
+  /** The memory of the profile that the agent started from, or why it may not use one. */
+  profileMemory: () => ProfileMemory | SuzumioError;
   /** Those of the agent's presets that see no images. None where a program takes its turn: that sees for itself. */
   blind: readonly string[];
 }
@@ -26,7 +29,7 @@ export interface ToolEnvironment {
 /** The part of a call that runs inside the transaction. */
 export type Effect = (tx: Tx, site: ToolCallSite) => ToolResponse;
 
-/** A tool of the core pack. */
+/** A tool of the packs that run in the ToolHost. */
 export interface CoreTool {
   definition: ToolDefinition;
   /** Checks the input, does the file work, and returns the effect for the transaction. */
@@ -40,7 +43,7 @@ export interface CoreTool {
  *   call's recorded outcome.
  */
 export function defineTool<Input extends z.ZodType>(tool: {
-  name: CoreToolName;
+  name: HostToolName;
   description: string;
   input: Input;
   /** Fields that the runner adds; models do not see them. */

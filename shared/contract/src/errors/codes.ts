@@ -74,6 +74,10 @@ export const errorCodes = {
   'team-has-no-project': { status: 409, retryable: false },
   'project-standing': { status: 409, retryable: false },
 
+  // What agents and profiles keep in mind.
+  'note-unknown': { status: 404, retryable: false },
+  'memory-full': { status: 409, retryable: false },
+
   // Tools.
   'tool-unknown': { status: 422, retryable: false },
   'tool-not-allowed': { status: 403, retryable: false },

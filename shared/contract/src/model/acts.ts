@@ -14,6 +14,9 @@ export const actEvents = [
   'message.redelivered',
   'message.redacted',
   'artifact.redacted',
+  'memory.noted',
+  'memory.edited',
+  'memory.forgotten',
   'turn.queued',
   'turn.cancelled',
   'workspace.restored',
@@ -32,6 +35,9 @@ const cellActs = [
   'token.created',
   'token.revoked',
   'token.link-made',
+  'profile.noted',
+  'profile.note-edited',
+  'profile.note-forgotten',
   'cell.paused',
   'cell.resumed',
 ] as const;
@@ -43,7 +49,7 @@ export const actView = z.object({
   actor: z.string().describe("Who did it: a token's name, or `user`."),
   type: z.string().describe(`An event's type, or one of ${cellActs.join(', ')}.`),
   project: z.string().nullable().describe('Null where it was done to the cell.'),
-  subject: z.string().nullable().describe("The agent that it was done to, or a token's name."),
+  subject: z.string().nullable().describe('The agent that it was done to, or the name of a token or a profile.'),
   turn: z.string().nullable().describe("The turn's id, where it was done to one."),
   data: z.record(z.string(), z.unknown()).describe("What the event says; empty where it is the cell's."),
 });

@@ -150,6 +150,15 @@ export const eventTable = {
     name: text,
     because: text.nullable(),
   }),
+  'memory.noted': told(
+    'A note was added to the memory of the agent; with `profile`, to that of the profile that it started from. Its text is no part of the event.',
+    { note: text, sizeBytes: count, profile: text.optional() },
+  ),
+  'memory.edited': told("A note of the agent's was changed.", { note: text, sizeBytes: count }),
+  'memory.forgotten': told("A note of the agent's, or of its `profile`, was erased.", {
+    note: text,
+    profile: text.optional(),
+  }),
   'workspace.cloned': told('A workspace became a clone of a repository; its branch begins at the commit.', {
     repository: text,
     ref: text.optional(),

@@ -13,7 +13,8 @@ export interface Search {
 const maxChars = 200;
 const maxTerms = 16;
 
-const withoutSpaces =
+/** Has a letter of a script that puts no spaces between words. */
+export const withoutSpaces =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 
 export const searchMeaning =

@@ -61,6 +61,7 @@ export const groups = {
   Git: 'The repository that agents of a project share, and their pushes to it.',
   Events: "A project's timeline: as a list, as a stream, or waited for.",
   Usage: 'What models cost and what is stored, the budgets, and the pauses that keep turns from starting.',
+  Memory: 'What agents, and profiles across projects, keep in mind: summaries of older turns, and notes.',
   Profiles: 'Identities that outlive projects, and the teams that they belong to.',
   Access: 'Tokens, what was done with them, and what was refused to them.',
   Service: 'The server itself: its workers, its health, and this description.',

@@ -4,6 +4,7 @@ import { artifacts } from './artifacts.js';
 import { cellEvents } from './cell-events.js';
 import { events } from './events.js';
 import { inbox } from './inbox.js';
+import { memory } from './memory.js';
 import { messages } from './messages.js';
 import type { Operation } from './operation.js';
 import { pauses } from './pauses.js';
@@ -37,6 +38,7 @@ export const operations = {
   ...events,
   ...cellEvents,
   ...usage,
+  ...memory,
   ...pauses,
   ...profiles,
   ...teams,

@@ -2,7 +2,6 @@ import { projectId } from '@suzumio/protocol/ids';
 import * as z from 'zod';
 import { budgetChange, budgetView } from '../model/budget.js';
 import { mostNamed, usageAnswer, type UsageGroup, usageGroups, usagePairs } from '../model/usage.js';
-import { summaryView } from '../model/views.js';
 import { json, resource } from './operation.js';
 import { moment, noQuery, request } from './request.js';
 
@@ -29,10 +28,6 @@ export const budgetRequest = request({
 
 export const budgetListAnswer = z.object({ items: z.array(budgetView) });
 export type BudgetListAnswer = z.infer<typeof budgetListAnswer>;
-
-/** An agent's summaries of turns that it no longer sees in full, newest first. */
-export const summaryListAnswer = z.object({ items: z.array(summaryView) });
-export type SummaryListAnswer = z.infer<typeof summaryListAnswer>;
 
 /** The costs of models, and their budgets. */
 export const usage = resource('Usage', {
@@ -61,13 +56,5 @@ export const usage = resource('Usage', {
     body: budgetRequest,
     answers: { 200: { description: 'The budgets as they are now.', content: json(budgetListAnswer) } },
     refusals: ['agent-unknown', 'budget-refused', 'idempotency-mismatch'],
-  },
-  getMemory: {
-    method: 'get',
-    path: '/api/projects/:project/agents/:agent/memory',
-    summary: 'What an agent remembers of turns that it is no longer told of in full, the newest first.',
-    query: noQuery,
-    answers: { 200: { description: 'The summaries.', content: json(summaryListAnswer) } },
-    refusals: ['agent-unknown'],
   },
 });

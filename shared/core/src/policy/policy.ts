@@ -115,6 +115,12 @@ export const policySchema = z.strictObject({
     .prefault({}),
   /** The storage of projects, and the disk's reserve. */
   storage: storageLimits.prefault({}),
+  memory: z
+    .strictObject({
+      /** Whether agents that start from a profile may note for it, and read what others of it noted in other projects. */
+      profiles: flag.default(true),
+    })
+    .prefault({}),
   /** Model providers. */
   providers: z.array(policyProvider).max(1000).default([]),
   /** Code that runs beside the ToolHost: none by default. */

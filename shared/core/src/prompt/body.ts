@@ -24,6 +24,11 @@ export function oneLine(text: string): string {
     .trim();
 }
 
+/** A name in a frame's header: one word without the header's own delimiters. */
+export function token(name: string): string {
+  return name.replace(/[^\p{L}\p{M}\p{N}._#@:+-]+/gu, '_');
+}
+
 /** A message's body as in a prompt: every line of it has the prefix, however it is broken. */
 export function renderBody(body: string): string {
   return visibleLines(body)

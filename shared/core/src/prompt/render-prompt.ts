@@ -2,8 +2,9 @@ import type { SelectedMail } from './select-mail.js';
 import type { Skill } from '@suzumio/contract/model/skill';
 import { type ArtifactsTold, renderArtifacts } from './artifacts.js';
 import { renderAttachments } from './attachments.js';
-import { oneLine, renderBody, visibleLines } from './body.js';
+import { oneLine, renderBody, token, visibleLines } from './body.js';
 import { renderDirectories, type PromptMount } from './directories.js';
+import { type PromptNotes, renderNotesLine } from './notes.js';
 import { renderSkills } from './skills.js';
 import {
   type LastFailure,
@@ -48,6 +49,8 @@ export interface PromptInput {
   readonly lastFiles?: LastFiles | undefined;
   /** Directories beside the workspace. */
   readonly mounts: readonly PromptMount[];
+  /** What it keeps in mind, if it has tools to look there. */
+  readonly notes?: PromptNotes | undefined;
   readonly mail: readonly SelectedMail[];
   /** Messages that stay unread after this turn's. */
   readonly unreadLeft: number;
@@ -77,6 +80,7 @@ export function renderPrompt(input: PromptInput): string {
     ...renderDirectories(input.mounts),
     ...renderLastFailure(input.lastFailure),
     ...renderLastFiles(input.lastFiles, agent.id),
+    ...renderNotesLine(input.notes),
     `# Unread mail: ${String(input.mail.length)}${leftNote(input.unreadLeft)}`,
     ...input.mail.flatMap((mail) => frame(mail, input.readsMessages ?? 'messages.read')),
     '',
@@ -122,9 +126,4 @@ function list(names: readonly string[]): string {
 /** Lines of a text from the project file, without the empty ones that YAML blocks end with. */
 function freeText(text: string): string[] {
   return visibleLines(text.trimEnd());
-}
-
-/** A name in a frame's header: one word without the header's own delimiters. */
-function token(name: string): string {
-  return name.replace(/[^\p{L}\p{M}\p{N}._#@:+-]+/gu, '_');
 }

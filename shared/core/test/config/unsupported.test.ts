@@ -109,7 +109,7 @@ describe('what this version does not enforce', () => {
     );
     expect(code).toBe('not-supported-yet');
     expect(message).toMatch(
-      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack own is not supported yet: only core, files, shell, workspace and directories of your own are served yet$/,
+      /project\.yaml:7:29 {2}tools\.toolpacks: the toolpack own is not supported yet: only core, memory, files, shell, workspace and directories of your own are served yet$/,
     );
   });
 

@@ -18,6 +18,7 @@ import type { DataDirectory } from './data-directory.js';
 import { catalogMigrations } from './migrations.js';
 import { InboxReads } from './inbox-reads.js';
 import { Processes } from './processes.js';
+import { ProfileNotes } from './profile-notes.js';
 import { Profiles } from './profiles.js';
 import { ProjectDeletions } from './project-deletions.js';
 import { ProjectIndex } from './project-index.js';
@@ -38,6 +39,7 @@ export class Catalog {
   readonly deletions: ProjectDeletions;
 
   readonly profiles: Profiles;
+  readonly profileNotes: ProfileNotes;
   readonly teams: Teams;
   readonly projects: ProjectIndex;
 
@@ -62,6 +64,7 @@ export class Catalog {
     this.audit = new AuditLog(db);
     this.deletions = new ProjectDeletions(db);
     this.profiles = new Profiles(db);
+    this.profileNotes = new ProfileNotes(db, this.profiles);
     this.teams = new Teams(db);
     this.projects = new ProjectIndex(db, this.deletions, this.teams);
     this.circuits = new Circuits(db);

@@ -3,6 +3,7 @@ import { existsSync, renameSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { carryProfileChanges } from './carry-profile-changes.js';
 import type { Catalog } from './catalog.js';
 import { syncDirectory } from '../content/content-store.js';
 import type { DataDirectory } from './data-directory.js';
@@ -99,6 +100,7 @@ async function finishDeletion(
   { actor, onStep }: DeletionRequest,
 ): Promise<void> {
   const { project } = deletion;
+  await carryChanges({ catalog, stores }, deletion);
   await stores.delete(deletion, actor);
   await onStep?.('ended');
   stores.forget(project);
@@ -110,6 +112,17 @@ async function finishDeletion(
   await onStep?.('unnamed');
   await removeFiles(to);
   await onStep?.('removed');
+}
+
+/** What agents did to the notes of profiles outlives the project. */
+async function carryChanges({ catalog, stores }: Omit<Place, 'directory'>, { project, epoch }: PendingDeletion) {
+  try {
+    await stores.use(project, async (store) => {
+      if (projectRow(store.reader).epoch === epoch) await carryProfileChanges(catalog, store);
+    });
+  } catch (error) {
+    if (!isSuzumioError(error, 'project-unknown')) throw error;
+  }
 }
 
 function wayOut(directory: DataDirectory, project: string): { from: string; to: string } {

@@ -1,3 +1,4 @@
+import { carriedChangesSql, notesSql } from '../memory/notes-schema.js';
 import type { Migration } from '../sqlite/migrate.js';
 
 /** The schema of the catalog. It is an index: each project's own database decides. */
@@ -331,5 +332,10 @@ CREATE INDEX sessions_tokens ON sessions (token_id, seen_at_ms);
     // When a token was last used; null where it never was, or was not since this is noted.
     version: 15,
     sql: 'ALTER TABLE tokens ADD COLUMN seen_at_ms INTEGER;',
+  },
+  {
+    // What profiles keep in mind, and up to where it has what agents of each project did to that.
+    version: 16,
+    sql: `${notesSql}${carriedChangesSql}`,
   },
 ];

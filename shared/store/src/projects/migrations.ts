@@ -1,5 +1,6 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { searchSql } from '../mail/search-schema.js';
+import { notesSql, profileChangesSql } from '../memory/notes-schema.js';
 import { firstSchemaSql } from './first-schema.js';
 import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
@@ -515,5 +516,10 @@ ALTER TABLE git_pushes ALTER COLUMN key DROP NOT NULL;
 CREATE INDEX artifacts_newest ON artifacts (creator, name, seq DESC);
 ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
 `,
+  },
+  {
+    // What agents keep in mind, and what they did to the notes of their profiles.
+    version: 36,
+    sql: `${notesSql}${profileChangesSql}`,
   },
 ];

@@ -4,6 +4,7 @@ import type { ProjectView } from '@suzumio/contract/model/views';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
+import { hasDueProfileChanges } from '../memory/profile-changes.js';
 import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso } from '../sqlite/page.js';
@@ -85,5 +86,5 @@ export function readStatus(reader: SqlReader): { status: ProjectStatus; settled:
   const { status } = projectRow(reader);
   if (status === 'running') return { status, settled: false };
   const active = reader.get(`SELECT 1 FROM turns WHERE status IN ('queued', 'running') LIMIT 1`);
-  return { status, settled: active === undefined };
+  return { status, settled: active === undefined && !hasDueProfileChanges(reader) };
 }

@@ -1,5 +1,6 @@
 import { excerptOf } from '../mail/excerpt.js';
 import { emptyIndex } from '../mail/index-messages.js';
+import { rebuildNoteIndex } from '../memory/notes.js';
 import type { SqlValue } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { beginAnew } from './begin-anew.js';
@@ -28,6 +29,7 @@ export function redactRows(
   for (const seq of rows.events) redactColumns(tx, 'events', { seq }, { data_json: json });
   for (const agent of redactAgents(tx, [...new Set([...rows.turns, ...turns])], patterns, rewriting))
     beginAnew(tx, agent);
+  redactNotes(tx, patterns, rewriting);
   for (const key of keysHolding(tx, 'idempotency_keys', ['token', 'route', 'key'], 'response_json', patterns)) {
     redactColumns(tx, 'idempotency_keys', key, { response_json: json });
   }
@@ -65,6 +67,16 @@ function redactAgents(
     redactColumns(tx, 'agents', key, { failure_json: (column) => redactedJson(column, rewriting) });
   }
   return agents;
+}
+
+/** Notes of agents, and those of profiles that the catalog does not have yet. */
+function redactNotes(tx: Tx, patterns: readonly string[], rewriting: Rewriting): void {
+  const held = keysHolding(tx, 'notes', ['seq'], 'text', patterns);
+  for (const key of held) redactColumns(tx, 'notes', key, { text: rewriting.text });
+  if (held.length > 0) rebuildNoteIndex(tx);
+  for (const key of keysHolding(tx, 'profile_changes', ['seq'], 'change_json', patterns)) {
+    redactColumns(tx, 'profile_changes', key, { change_json: (column) => redactedJson(column, rewriting) });
+  }
 }
 
 function keysHolding(

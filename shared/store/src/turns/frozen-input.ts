@@ -5,7 +5,7 @@ import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import { renderSystem } from '@suzumio/core/prompt/render-system';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
-import { admittedTools, toolsOfPacks } from '@suzumio/protocol/tool-names';
+import { admittedTools, hostToolpacks, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import type { AgentRow, TurnRow } from '../rows.js';
 import type { HistoryPlan } from './history.js';
 
@@ -82,7 +82,9 @@ export function frozenInput(
 /** The names of the tools that an agent may use. A handler runs in no sandbox, and only a clone can be refreshed. */
 export function toolNames(agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>, config: ProjectConfig): string[] {
   const allowed = JSON.parse(agent.tools_json) as string[];
-  if (agent.external === 1) return admittedTools(allowed, toolsOfPacks(['core']));
+  const toolpacks: readonly unknown[] = config.tools.toolpacks;
+  if (agent.external === 1)
+    return admittedTools(allowed, toolsOfPacks(hostToolpacks.filter((pack) => toolpacks.includes(pack))));
   const isClone = cloneOf(config, agent.id) !== undefined;
   const there: string[] = toolsOfPacks(config.tools.toolpacks);
   const local = localToolpacks(config).flatMap(({ tools }) => tools.map(({ name }) => name));

@@ -12,6 +12,7 @@ import type { ToolDefinition } from '@suzumio/protocol/runner';
 import { newestArtifactOfAll } from '../content/artifacts.js';
 import { othersSeen } from '../content/artifacts-seen.js';
 import { unreadMail } from '../mail/unread-mail.js';
+import { countNotes } from '../memory/notes.js';
 import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { frozenInput, toolNames } from './frozen-input.js';
@@ -48,6 +49,7 @@ export interface SandboxSeen {
  * @param batch a limit on messages, where it is below the project's
  * @param definitionsOf the definitions of tools for the model
  * @param seen what the prompt tells of the sandbox
+ * @param profileNotes how many notes of a profile its agents may read
  */
 export function prepareTurn(
   reader: SqlReader,
@@ -57,10 +59,12 @@ export function prepareTurn(
     batch = Infinity,
     definitionsOf,
     seen,
+    profileNotes = () => 0,
   }: {
     batch?: number | undefined;
     definitionsOf?: (tools: readonly string[]) => ToolDefinition[];
     seen?: SandboxSeen | undefined;
+    profileNotes?: ((profile: string) => number) | undefined;
   } = {},
 ): PreparedTurn {
   const row = turnRow(reader, turn);
@@ -77,7 +81,7 @@ export function prepareTurn(
       reader,
       config,
       { project, agent },
-      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen, artifactsUpTo },
+      { mail, unreadLeft: unread.count - mail.length, number: row.number, seen, artifactsUpTo, profileNotes },
     ),
   );
   const isOurs = agent.external === 0;
@@ -104,12 +108,16 @@ function promptInput(
     number,
     seen,
     artifactsUpTo,
+    profileNotes,
   }: Pick<PromptInput, 'mail' | 'unreadLeft'> & {
     number: number;
     seen: SandboxSeen | undefined;
     artifactsUpTo: number | undefined;
+    profileNotes: (profile: string) => number;
   },
 ): PromptInput {
+  const byModel = agent.external === 0 && config.backend.runner.mode === 'ai';
+  const tools = toolNames(agent, config);
   const member = (row: Pick<AgentRow, 'id' | 'role' | 'display_name' | 'team'>) => ({
     id: row.id,
     role: row.role,
@@ -127,12 +135,19 @@ function promptInput(
         { agent: agent.id },
       )
       .map(({ name }) => name),
-    ...calledNames(toolNames(agent, config), agent.external === 0 && config.backend.runner.mode === 'ai'),
+    ...calledNames(tools, byModel),
     workspace: seen?.workspace,
     artifacts: seen && artifactsTold(reader, config, { agent, seen, upTo: artifactsUpTo }),
     lastFailure: seen ? lastFailure(reader, agent.id, number) : undefined,
     lastFiles: lastFiles(reader, agent.id, number),
     mounts: agent.external === 1 ? [] : sizedMounts(config, agent.id, seen),
+    notes: tools.includes('memory.search')
+      ? {
+          own: countNotes(reader, agent.id),
+          profile: agent.profile_id === null ? 0 : profileNotes(agent.profile_id),
+          searchedWith: byModel ? functionName('memory.search') : 'memory.search',
+        }
+      : undefined,
     mail,
     unreadLeft,
   };

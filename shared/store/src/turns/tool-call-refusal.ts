@@ -3,7 +3,7 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import { callOfWrite } from '@suzumio/protocol/ids';
 import { isScriptStep } from '@suzumio/protocol/sandbox-steps';
-import { allowsTool, canonicalToolName, isSandboxTool, sandboxPacksOf } from '@suzumio/protocol/tool-names';
+import { allowsTool, canonicalToolName, isSandboxTool, packOf } from '@suzumio/protocol/tool-names';
 import { passedQuota } from '../content/stored-bytes.js';
 import type { RecordedRefusal } from '../journal.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
@@ -77,10 +77,13 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
     return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
   }
-  const isInSandbox = isSandboxTool(tool) || toolpackOf(config, tool) !== undefined;
-  if (!isInSandbox || toolNames(agent, config).includes(tool)) return undefined;
-  if (agent.external === 1) return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
-  return sandboxPacksOf([tool]).some((pack) => (config.tools.toolpacks as unknown[]).includes(pack))
+  const pack = packOf(tool);
+  const isLocal = toolpackOf(config, tool) !== undefined;
+  if ((pack === undefined && !isLocal) || pack === 'core' || toolNames(agent, config).includes(tool)) return undefined;
+  if (agent.external === 1 && (isLocal || isSandboxTool(tool))) {
+    return `Agent ${agent.id} may not use ${tool}: its handler runs in no sandbox.`;
+  }
+  return pack !== undefined && (config.tools.toolpacks as unknown[]).includes(pack)
     ? `Agent ${agent.id} may not use ${tool}: its workspace is not a clone of a repository.`
     : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
 }

@@ -47,4 +47,5 @@ export const FileActs = late(() => import('./file-acts.js'));
 export const BudgetActs = late(() => import('./budget-acts.js'));
 export const NextAct = late(() => import('./next-act.js'));
 export const SystemActs = late(() => import('./system-acts.js'));
+export const Notes = late(() => import('./notes.js'));
 export const KeysHelp = late(() => import('../keys-help.js'));

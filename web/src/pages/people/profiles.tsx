@@ -4,6 +4,7 @@ import { Link, useSearchParams } from 'wouter';
 import { Outcome } from '../../acts/run/bar.js';
 import { Dialog } from '../../acts/run/dialog.js';
 import { openDialog } from '../../acts/run/dialogs.js';
+import { Notes } from '../../acts/run/late.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
@@ -165,6 +166,12 @@ export function Profile({ nickname }: { nickname: string }) {
       {skills.map(({ name, text }) => (
         <Text key={name} title={name} text={text} isOpen={false} />
       ))}
+      <section className="people-notes" aria-label="Memory">
+        <h3>
+          Memory <span className="quiet">read by its agents in every project</span>
+        </h3>
+        <Notes of={{ profile: nickname }} name={nickname} />
+      </section>
       {may('updateProfile') ? null : <Copyable text={`suzumio profiles show ${nickname}`} />}
     </div>
   );

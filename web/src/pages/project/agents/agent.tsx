@@ -2,7 +2,7 @@ import type { Agent, ProjectDetail, Turn } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode } from 'react';
 import { Link } from 'wouter';
-import { AgentActs, NextAct } from '../../../acts/run/late.js';
+import { AgentActs, NextAct, Notes } from '../../../acts/run/late.js';
 import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
@@ -53,6 +53,9 @@ export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent:
       <div className="agent-main">
         <Why project={project.id} agent={agent} />
         <Unread detail={detail} agent={agent} />
+        <Section title="Memory" note="what it noted, or was given to know">
+          <Notes of={{ project: project.id, agent: agent.id }} name={nameOf(agent)} />
+        </Section>
         <Memory project={project.id} agent={agent} />
       </div>
       <div className="agent-side">

@@ -1,0 +1,112 @@
+import type { Note } from '@suzumio/sdk/client';
+import { useId, useState } from 'react';
+import { Outcome } from './bar.js';
+import { Dialog } from './dialog.js';
+import { type NotesOf, useNotesAccess } from './notes-access.js';
+import { Going } from './redact-dialog.js';
+import { useRun } from './use-run.js';
+
+interface Props {
+  of: NotesOf;
+  /** Whose they are, for people. */
+  name: string;
+}
+
+/** Adds a note, or changes one. */
+export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
+  const id = useId();
+  const access = useNotesAccess(of);
+  const run = useRun(access.changes);
+  const [text, setText] = useState(note?.text ?? '');
+  const [tags, setTags] = useState(note?.tags.join(', ') ?? '');
+  return (
+    <Dialog
+      title={
+        note === undefined ? (
+          <>
+            A note for <bdi>{name}</bdi>
+          </>
+        ) : (
+          <>
+            Change a note of <bdi>{name}</bdi>
+          </>
+        )
+      }
+    >
+      {(close) => (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            const body = { text, tags: tagsIn(tags) };
+            run.ask(note === undefined ? access.add(body) : access.edit(note.id, body), '', undefined, close);
+          }}
+        >
+          <label className="dialog-field">
+            <span>Text</span>
+            <textarea className="input" rows={8} value={text} onChange={({ target }) => setText(target.value)} />
+          </label>
+          <label className="dialog-field">
+            <span>
+              Tags <span className="quiet">with commas between; may be empty</span>
+            </span>
+            <input className="input" value={tags} onChange={({ target }) => setTags(target.value)} />
+          </label>
+          <p id={`${id}-will`} className="quiet">
+            {'profile' in of
+              ? 'Every agent of this profile finds it when it looks, in any project.'
+              : 'It finds it when it looks, and is not woken: send mail for what is to be done now.'}
+          </p>
+          <Outcome run={run} />
+          <div className="dialog-foot">
+            <button type="button" className="button" onClick={close}>
+              Close
+            </button>
+            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
+              {run.isPending ? 'Noting…' : 'Note it'}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+/** Erases a note. */
+export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
+  const id = useId();
+  const access = useNotesAccess(of);
+  const run = useRun(access.changes);
+  return (
+    <Dialog title="Erase this note?">
+      {(close) => (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault();
+            run.ask(access.forget(note.id), '', undefined, close);
+          }}
+        >
+          <Going text={note.text} />
+          <p id={`${id}-will`}>
+            <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
+          </p>
+          <Outcome run={run} />
+          <div className="dialog-foot">
+            <button type="button" className="button" onClick={close}>
+              Keep it
+            </button>
+            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
+              {run.isPending ? 'Erasing…' : 'Erase'}
+            </button>
+          </div>
+        </form>
+      )}
+    </Dialog>
+  );
+}
+
+function tagsIn(text: string): string[] {
+  return text
+    .split(',')
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== '');
+}

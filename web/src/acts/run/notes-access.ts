@@ -1,0 +1,55 @@
+import type { Client } from '@suzumio/sdk/client';
+import type { QueryKey } from '@tanstack/react-query';
+import { api, keys } from '../../api.js';
+import { useMayInCell } from '../use-may-make.js';
+import { useMay } from '../use-act.js';
+import { type Asked, asked } from './use-run.js';
+
+/** Whose notes they are. */
+export type NotesOf = { readonly project: string; readonly agent: string } | { readonly profile: string };
+
+type NoteList = Awaited<ReturnType<Client['listAgentNotes']>>;
+interface Written {
+  text: string;
+  tags: string[];
+}
+
+/** How notes are read and changed: those of an agent and of a profile have operations of their own. */
+export interface NotesAccess {
+  key: QueryKey;
+  /** What is read again once they have changed. */
+  changes: string | readonly QueryKey[];
+  mayWrite: boolean;
+  /** @param q words to look for; all where it is empty */
+  list: (q: string, limit: number) => Promise<NoteList>;
+  add: (body: Written) => Asked;
+  edit: (note: string, body: Written) => Asked;
+  forget: (note: string) => Asked;
+}
+
+export function useNotesAccess(of: NotesOf): NotesAccess {
+  const may = useMay();
+  const mayInCell = useMayInCell();
+  const queryOf = (q: string, limit: number) => ({ limit, order: 'desc' as const, ...(q === '' ? {} : { q }) });
+  if ('profile' in of) {
+    const key = [...keys.profiles, 'notes', of.profile];
+    return {
+      key,
+      changes: [key],
+      mayWrite: mayInCell('addProfileNote'),
+      list: (q, limit) => api.listProfileNotes({ ...of, query: queryOf(q, limit) }),
+      add: (body) => asked('addProfileNote', { ...of, body }),
+      edit: (note, body) => asked('editProfileNote', { ...of, note, body }),
+      forget: (note) => asked('forgetProfileNote', { ...of, note }),
+    };
+  }
+  return {
+    key: [...keys.project(of.project), 'notes', of.agent],
+    changes: of.project,
+    mayWrite: may('addAgentNote'),
+    list: (q, limit) => api.listAgentNotes({ ...of, query: queryOf(q, limit) }),
+    add: (body) => asked('addAgentNote', { ...of, body }),
+    edit: (note, body) => asked('editAgentNote', { ...of, note, body }),
+    forget: (note) => asked('forgetAgentNote', { ...of, note }),
+  };
+}
