@@ -51,6 +51,8 @@ const known = {
   artifact: fc.constant('~artifact~'),
   message: fc.constantFrom('1', '2', '99'),
   thread: fc.constantFrom('1', '2', 'msg_none'),
+  note: fc.constantFrom('~note~', '~profileNote~', 'note_none'),
+  tags: fc.constantFrom([], ['style'], ['a]b']),
   role: fc.constantFrom('reader', 'helper', 'poet'),
   nickname: fc.constantFrom('Akari', 'Ren', 'akari'),
   profile: fc.constantFrom('Akari', 'Ren', 'Nobody'),
@@ -99,7 +101,20 @@ beforeAll(async () => {
     body: 'Some text.',
   });
   const { id: artifact } = (await upload.json()) as { id: string };
-  placeholders = { admin, artifact, turn: input.turn.id, worker: 'w', lease: 'l', tool: 't' };
+  const post = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${admin}`, 'content-type': 'application/json' };
+    const answer = await fetch(`${world.stack.url}/api/${path}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify(body),
+    });
+    return (await answer.json()) as { note?: { id: string } };
+  };
+  await post('profiles', { nickname: 'Akari', role: 'reader', persona: 'Read.' });
+  const ofAgent = await post('projects/fuzz/agents/ada/notes', { text: 'Levels in centimetres.' });
+  const ofProfile = await post('profiles/Akari/notes', { text: 'The north gauge was moved.' });
+  const notes = { note: ofAgent.note?.id ?? '', profileNote: ofProfile.note?.id ?? '' };
+  placeholders = { admin, artifact, ...notes, turn: input.turn.id, worker: 'w', lease: 'l', tool: 't' };
 });
 afterAll(() => world.close());
 
