@@ -20,6 +20,7 @@ import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
 import { dueLook } from '@suzumio/store/turns/upstream-looks';
 import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { sandboxRequest, sandboxSeen } from './sandbox-seen.js';
@@ -153,11 +154,12 @@ async function prepare(
 ): Promise<PreparedTurn | undefined> {
   const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
+  const config = configOfTurn(store.reader, store, turn);
   // A handler's host is not subject to the policy.
   const agent = agentRow(store.reader, row.agent_id);
   const denials =
     row.status === 'queued' && agent.external === 0
-      ? sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host)
+      ? sandboxDenials(policyOf(store.project), sandboxRequest(store.reader, config, row.agent_id), host)
       : [];
   if (denials.length > 0) {
     const message = `The policy does not allow what this turn asks for: ${denials.map(describeDenial).join('; ')}.`;
@@ -216,30 +218,31 @@ function answer(
 ): ClaimAnswer {
   const { toolNames, toolSet, history, ...input } = claimed.input;
   const { id } = input.agent;
-  const request = sandboxRequest(store, id);
-  const repository = repositoryOfAgent(store.reader, store.config, id, input.turn.id);
-  const look = dueLook(store.reader, store.config, input.turn.id);
-  const shared = sharedOf(store.config, id);
+  const config = configOfTurn(store.reader, store, input.turn.id);
+  const request = sandboxRequest(store.reader, config, id);
+  const repository = repositoryOfAgent(store.reader, config, id, input.turn.id);
+  const look = dueLook(store.reader, config, input.turn.id);
+  const shared = sharedOf(config, id);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    ...withEnv(request, readAgentEnv(store.reader, id)),
-    ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
+    ...withEnv(request, readAgentEnv(store.reader, id, turnRow(store.reader, input.turn.id).config_version)),
+    ignored: [...(config.workspace?.ignore ?? defaultIgnored)],
     tracked: trackedOf(store.reader, id),
     snapshot: claimed.snapshot,
     ...(look ? { look } : {}),
     input: {
       ...input,
-      ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
+      ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(config, id)) } : {}),
       tools: (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames),
       ...(repository ? { repository } : {}),
       ...(shared ? { shared } : {}),
       sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
       protocol: runnerProtocol,
-      limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
+      limits: { timeoutMs: config.turn.timeout, doorPatienceMs: context.leaseMs },
     },
   };
 }

@@ -123,6 +123,7 @@ export const redeliveredMessage = z.object({ id: z.string(), agents: z.array(z.s
 /** Why mail to a named recipient may be refused. */
 export const mailRefusals = [
   'recipient-unknown',
+  'recipient-retired',
   'recipient-ambiguous',
   'recipient-self',
   'channel-unknown',

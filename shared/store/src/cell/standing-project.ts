@@ -66,7 +66,7 @@ export async function makeStandingProject(
 /** What has changed in a team since its standing project was created. */
 export function differencesOf(catalog: Catalog, team: string, reader: SqlReader): StandingDifferences {
   const agents = reader.all<{ id: string; profile: string }>(
-    'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL ORDER BY position',
+    'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL AND retired_version IS NULL ORDER BY position',
   );
   const present = new Set(agents.map(({ profile }) => profile));
   const { members } = catalog.teams.get(team);

@@ -14,7 +14,7 @@ export interface Address {
 /**
  * The address of one agent, the person, or a channel: exactly one of `recipient` and `channel`.
  *
- * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-ambiguous`, `recipient-self`,
+ * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-retired`, `recipient-ambiguous`, `recipient-self`,
  *   `channel-unknown`, `channel-not-member`
  */
 export function addressOf(
@@ -59,9 +59,10 @@ function directAddress(reader: SqlReader, sender: string, name: string): Address
 
 /** An agent by its id, else by its display name where that names one. */
 function resolveAgent(reader: SqlReader, name: string): string {
-  const agents = reader.all<{ id: string; display_name: string | null }>(
-    'SELECT id, display_name FROM agents ORDER BY position',
+  const all = reader.all<{ id: string; display_name: string | null; retired: number }>(
+    'SELECT id, display_name, retired_version IS NOT NULL AS retired FROM agents ORDER BY position',
   );
+  const agents = all.filter(({ retired }) => retired === 0);
   if (agents.some(({ id }) => id === name)) return name;
   const named = agents.filter(({ display_name }) => display_name === name);
   const [only] = named;
@@ -73,15 +74,25 @@ function resolveAgent(reader: SqlReader, name: string): string {
       { recipient: name },
     );
   }
+  const others = [...agents.map(({ id }) => id), USER_ID].join(', ');
+  if (all.some(({ id, display_name }) => id === name || display_name === name)) {
+    throw new SuzumioError(
+      'recipient-retired',
+      `${name} was retired, and reads no mail any more; mail can go to ${others}.`,
+      { recipient: name },
+    );
+  }
   throw new SuzumioError(
     'recipient-unknown',
-    `There is no agent "${name}" in this project; mail can go to ${[...agents.map(({ id }) => id), USER_ID].join(', ')}.`,
+    `There is no agent "${name}" in this project; mail can go to ${others}.`,
     { recipient: name },
   );
 }
 
 function channelAddress(reader: SqlReader, sender: string, asked: string): Address {
-  const channels = reader.all<{ name: string }>('SELECT name FROM channels ORDER BY position').map(({ name }) => name);
+  const channels = reader
+    .all<{ name: string }>('SELECT name FROM channels WHERE closed = 0 ORDER BY position')
+    .map(({ name }) => name);
   const channel = channels.find((name) => name === asked) ?? `#${asked}`;
   if (!channels.includes(channel)) {
     throw new SuzumioError(

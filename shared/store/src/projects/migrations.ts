@@ -1,4 +1,5 @@
 import type { Migration } from '../sqlite/migrate.js';
+import { configVersionsSql } from './config-versions-schema.js';
 import { searchSql } from '../mail/search-schema.js';
 import { firstSchemaSql } from './first-schema.js';
 import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
@@ -507,5 +508,9 @@ ALTER TABLE git_pushes ALTER COLUMN turn_id DROP NOT NULL;
 ALTER TABLE git_pushes ALTER COLUMN attempt DROP NOT NULL;
 ALTER TABLE git_pushes ALTER COLUMN key DROP NOT NULL;
 `,
+  },
+  {
+    version: 35,
+    sql: configVersionsSql,
   },
 ];

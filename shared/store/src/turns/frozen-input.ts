@@ -74,13 +74,13 @@ export function frozenInput(
   };
 }
 
-/** The names of the tools that an agent may use. A handler runs in no sandbox, and only a clone can be refreshed. */
+/** The names of the tools that a version of the project's file lets an agent use. A handler runs in no sandbox, and only a clone can be refreshed. */
 export function toolNames(
-  agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>,
+  agent: Pick<AgentRow, 'id' | 'external'>,
   config: ProjectConfig,
 ): ServedToolName[] {
   const packs = agent.external === 1 ? ['core'] : config.tools.toolpacks;
   const isClone = cloneOf(config, agent.id) !== undefined;
   const there = toolsOfPacks(packs).filter((tool) => isClone || tool !== 'workspace.git.refresh');
-  return admittedTools(JSON.parse(agent.tools_json) as string[], there);
+  return admittedTools(config.agents[agent.id]?.tools ?? [], there);
 }
