@@ -1,3 +1,4 @@
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { ConfigErrors, type ConfigProblem } from '@suzumio/core/config/config-problem';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
@@ -10,12 +11,17 @@ type Admitting = Pick<ApiContext, 'policy' | 'host' | 'budgetUsdPerDay' | 'examp
 /**
  * Refuses a posted project that this server does not allow, or with fields that this version does not enforce.
  *
+ * @param known what the project has already: it is not refused again
  * @returns whether a workspace may be copied from a directory
  * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
  */
-export function admitPosted(context: Admitting, loaded: LoadedProject): (directory: string) => boolean {
+export function admitPosted(
+  context: Admitting,
+  loaded: LoadedProject,
+  known?: ProjectConfig,
+): (directory: string) => boolean {
   // The policy comes first: what it denies is refused for that, supported or not.
-  const mayCopy = refuseDenied(context, loaded);
+  const mayCopy = refuseDenied(context, loaded, known);
   refuseUnsupported(loaded);
   return mayCopy;
 }
@@ -41,8 +47,13 @@ export function problemsOf(check: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-function refuseDenied({ policy, host, budgetUsdPerDay, examples }: Admitting, loaded: LoadedProject) {
-  return refuseByPolicy(loaded, withExamples(policy, examples), host, { dayBudget: budgetUsdPerDay !== undefined });
+function refuseDenied(
+  { policy, host, budgetUsdPerDay, examples }: Admitting,
+  loaded: LoadedProject,
+  known?: ProjectConfig,
+) {
+  const dayBudget = budgetUsdPerDay !== undefined;
+  return refuseByPolicy(loaded, withExamples(policy, examples), host, { dayBudget, known });
 }
 
 /** Everybody has the examples of an installation: they may be copied whatever a policy says. */
