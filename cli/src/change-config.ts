@@ -10,7 +10,7 @@ import { extendGrant } from '@suzumio/store/cell/grants';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
 import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
 import { confirm } from './commands/confirm.js';
-import { sayChanges } from './commands/config-versions.js';
+import { sayChanges } from './commands/say-changes.js';
 import { refuseOverrulingThere, sayGrant, sayWarnings } from './project-file.js';
 import type { ApiClient } from './reach/api-client.js';
 import { requireApi } from './reach/reach.js';
@@ -102,7 +102,8 @@ function textOf({ config, sourceText }: ProjectSource): string {
   return renderConfig(config);
 }
 
-async function allowHere(session: Session, source: ProjectSource, options: OwnFileOptions): Promise<void> {
+/** Keeps with a project what a file of this person's own disk is allowed beyond the policy, as where it was made. */
+export async function allowHere(session: Session, source: ProjectSource, options: OwnFileOptions): Promise<void> {
   const { grant } = admitOwnFile(session, source, await admission(session, source, options));
   if (!grant) return;
   await extendGrant(new DataDirectory(session.root), source.config.name, grant);

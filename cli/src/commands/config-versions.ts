@@ -1,14 +1,13 @@
 import type { Command } from 'commander';
-import type { ConfigChange } from '@suzumio/contract/model/config-change';
 import { findReads, requireApi } from '../reach/reach.js';
-import { changeLines, versionTable } from '../render/config-changes.js';
-import { count } from '../render/format.js';
-import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
+import { versionTable } from '../render/config-changes.js';
+import { sayHint, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
 import type { ApplyOptions } from '../change-config.js';
 import type { Register } from './action.js';
 import { allowProvider, gatherProviders, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
+import { sayChanges } from './say-changes.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
 
 const parseVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
@@ -28,16 +27,20 @@ export function registerConfigVersions(config: Command, action: Parameters<Regis
   examples(
     withRoot(config.command('diff <project> [file]'))
       .description('say what a file would change in a project, or what a version has changed')
-      .option('--version <n>', 'what this version changed, instead of a file', parseVersion)
+      .option('--to <n>', 'what this version changed, instead of a file', parseVersion)
       .option('--from <n>', 'compare that version with this one, instead of the one before', parseVersion),
     ['config diff newsroom newsroom.yaml', 'what config apply would change'],
     ['config diff newsroom', 'what the newest version changed'],
-    ['config diff newsroom --version 4 --from 1'],
+    ['config diff newsroom --from 1 --to 4'],
   ).action(action(diff));
   examples(
     withRoot(config.command('apply <project> <file>'))
       .description("put a file in force as a new version of a project's own; agents have it from their next turn")
-      .option('--base <n>', 'the version that the file was made from: refused where another is the newest', parseVersion)
+      .option(
+        '--base <n>',
+        'the version that the file was made from: refused where another is the newest',
+        parseVersion,
+      )
       .option('--allow-provider <address=key>', allowProvider, gatherProviders)
       .option('--yes', 'without a question', false),
     ['config apply newsroom newsroom.yaml', 'shows what changes, and asks'],
@@ -75,11 +78,12 @@ async function versions(session: Session, project: string, { limit }: LimitOptio
 async function show(session: Session, project: string, version: string | undefined): Promise<undefined> {
   const api = await findReads(session);
   const source =
-    version === undefined
-      ? await api.getProjectSource({ project })
-      : await api.getConfigVersion({ project, version });
+    version === undefined ? await api.getProjectSource({ project }) : await api.getConfigVersion({ project, version });
   if (source.file === null) {
-    throw new UsageError(`The text of version ${String(source.version)} is not there any more.`, `config versions ${project}`);
+    throw new UsageError(
+      `The text of version ${String(source.version)} is not there any more.`,
+      `config versions ${project}`,
+    );
   }
   sayJson(session, { version: source.version, file: source.file });
   if (!session.json) session.context.out.write(source.file.endsWith('\n') ? source.file : `${source.file}\n`);
@@ -87,7 +91,7 @@ async function show(session: Session, project: string, version: string | undefin
 
 interface DiffOptions {
   configRoot?: string;
-  version?: number;
+  to?: number;
   from?: number;
 }
 
@@ -95,11 +99,14 @@ async function diff(
   session: Session,
   project: string,
   file: string | undefined,
-  { configRoot, version: asked, from }: DiffOptions,
+  { configRoot, to: asked, from }: DiffOptions,
 ): Promise<undefined> {
   if (file !== undefined) {
     if (asked !== undefined || from !== undefined) {
-      throw new UsageError('A file is compared with the newest version: leave out --version and --from.', 'config diff --help');
+      throw new UsageError(
+        'A file is compared with the newest version: leave out --from and --to.',
+        'config diff --help',
+      );
     }
     const { postedFile } = await import('../change-config.js');
     const api = await requireApi(session);
@@ -120,10 +127,4 @@ async function diff(
   const none = version === 1 && from === undefined ? 'The first version changed nothing.' : 'Both say the same.';
   sayChanges(session, answer.changes, none);
   sayHint(session, `config versions ${project}`);
-}
-
-/** Shows changes, and how many there are. */
-export function sayChanges(session: Session, changes: readonly ConfigChange[], none: string): void {
-  if (changes.length === 0) say(session, none);
-  else say(session, ...changeLines(changes, session), '', `${count(changes.length, 'change')}.`);
 }

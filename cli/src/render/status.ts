@@ -193,7 +193,9 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       if (tried) return [`why ${id} ${tried.id}`, `watch ${id}`];
       if (project.turns.active > 0) return [`watch ${id}`, ...why];
       const stopped = agents.find(({ state, unread }) => state === 'stopped' && unread > 0);
-      const left = agents.some(({ undelivered, state }) => undelivered > 0 && state !== 'retired') ? [`inbox ${id} --undelivered`] : [];
+      const left = agents.some(({ undelivered, state }) => undelivered > 0 && state !== 'retired')
+        ? [`inbox ${id} --undelivered`]
+        : [];
       return [stopped ? `agents start ${id} ${stopped.id}` : `send ${id} ${first} P1 "…"`, ...why, ...left];
     }
     case 'submitted':

@@ -54,7 +54,9 @@ describe('the file of a project', () => {
     expect(api.wakes).toContain('team');
     expect(await source()).toEqual({ version: 2, file: changed('KEY: first', 'KEY: (hidden)', next) });
     const { json } = await api.get('/api/projects/team/config/versions');
-    expect(json).toMatchObject({ items: [{ version: 1 }, { version: 2, by: 'admin', changed: ['agents.ada.prompt'] }] });
+    expect(json).toMatchObject({
+      items: [{ version: 1 }, { version: 2, by: 'admin', changed: ['agents.ada.prompt'] }],
+    });
     expect(await version(1)).toMatchObject({ version: 1, file: expect.stringMatching(/^# The team of the river/) });
     expect((await api.get('/api/projects/team/config/versions/2/changes')).json).toMatchObject({
       from: 1,
@@ -95,7 +97,10 @@ describe('the file of a project', () => {
     expect(((await diff({ file: shown })).json as DiffConfigAnswer).changes).toEqual([]);
     applied(await apply({ file: changed('Write.', 'Write well.', shown), baseVersion: 1 }));
     const unknown = await diff({ file: changed('KEY: ', 'MORE: ', shown) });
-    expect(refusal(unknown)).toMatchObject({ code: 'invalid-config', detail: expect.stringMatching(/agents\.ada\.env\.MORE/) });
+    expect(refusal(unknown)).toMatchObject({
+      code: 'invalid-config',
+      detail: expect.stringMatching(/agents\.ada\.env\.MORE/),
+    });
     const told = (await diff({ file: changed('KEY: (hidden)', 'KEY: second', shown) })).text;
     expect(told).toContain('agents.ada.env.KEY');
     expect(told).not.toContain('second');
@@ -120,7 +125,12 @@ describe('the file of a project', () => {
       /from or git/,
     ],
     ['an import', { file: changed('prompt: Write.', 'prompt: "@import(a.md)"') }, 'invalid-config', /import/],
-    ['a directory', { file: changed('role: writer,', 'role: writer, workspace: { from: /etc },') }, 'policy-denied', /\/etc/],
+    [
+      'a directory',
+      { file: changed('role: writer,', 'role: writer, workspace: { from: /etc },') },
+      'policy-denied',
+      /\/etc/,
+    ],
     ['a version that is not there', { revert: 7 }, 'config-version-unknown', /no version 7/],
     ['nothing', {}, 'invalid-request', /a file, or the version/],
     ['both', { file, revert: 1 }, 'invalid-request', /a file, or the version/],
@@ -143,15 +153,16 @@ describe('the file of a project', () => {
     await writeFile(join(directory, 'north.csv'), '1,2');
     const zoe = `  zoe: { role: helper, prompt: Help., tools: ["*"], workspace: { from: ${directory} } }\n`;
     applied(await apply({ file: `${file}${zoe}`, baseVersion: 1 }));
-    const entries = (await api.get('/api/projects/team/agents/zoe/workspace/entries')).json as { items: { name: string }[] };
+    const entries = (await api.get('/api/projects/team/agents/zoe/workspace/entries')).json as {
+      items: { name: string }[];
+    };
     expect(entries.items.map(({ name }) => name)).toEqual(['north.csv']);
   });
 
   test('can be mended where the policy denies what is in force, and asks for nothing more that it denies', async () => {
     const denied = changed('mode: mock } }', 'mode: mock }, kind: process }', changed('name: team', 'name: own'));
     await api.create(denied);
-    const put = (text: string) =>
-      api.call('PUT', '/api/projects/own/config', { body: { file: text, baseVersion: 1 } });
+    const put = (text: string) => api.call('PUT', '/api/projects/own/config', { body: { file: text, baseVersion: 1 } });
     const more = changed('kind: process', 'kind: process, docker: { network: host }', denied);
     expect(refusal(await put(changed('role: reader,', 'role: reader, backend: docker,', more)))).toMatchObject({
       code: 'policy-denied',
@@ -170,7 +181,9 @@ describe('profiles', () => {
     const { id } = (json as { profile: { id: string } }).profile;
     await api.post('/api/projects', { file: changed('name: team', 'name: desk', withProfile) });
     await api.post(`/api/profiles/${id}`, { persona: 'Be kind.' });
-    const answer = await api.post('/api/projects/desk/config/diff', { file: changed('name: team', 'name: desk', withProfile) });
+    const answer = await api.post('/api/projects/desk/config/diff', {
+      file: changed('name: team', 'name: desk', withProfile),
+    });
     expect((answer.json as DiffConfigAnswer).changes).toMatchObject([
       { path: 'agents.ada.prompt', before: 'Be brief.', after: 'Be kind.', effect: 'next-turn' },
     ]);

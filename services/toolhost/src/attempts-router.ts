@@ -89,7 +89,9 @@ export function attemptsRouter(context: ToolhostContext): Router {
         // Most heartbeats find enough of the lease left, and cost a read.
         const nowMs = context.cell.context.now();
         const leftMs = attempt.lease_until_ms - nowMs;
-        const due = !isFresh(leftMs, context.leaseMs) || isOverTime(configOfTurn(store.reader, store, token.turn), attempt, nowMs);
+        const due =
+          !isFresh(leftMs, context.leaseMs) ||
+          isOverTime(configOfTurn(store.reader, store, token.turn), attempt, nowMs);
         if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false, ...followed };
         const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
         // It may have ended just now.

@@ -72,9 +72,7 @@ export async function toolCallOf(
 
 function isScripted(store: ProjectStore, { agent, turn }: Pick<ToolCall, 'agent' | 'turn'>): boolean {
   const { reader } = store;
-  return (
-    configOfTurn(reader, store, turn).backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0
-  );
+  return configOfTurn(reader, store, turn).backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0;
 }
 
 /** What became of a call, as it is counted. */

@@ -122,8 +122,11 @@ export function pauseOf({ paused_json }: Pick<ProjectRow, 'paused_json'>): Pause
 }
 
 /** An agent's state as it is told. The row of one that was retired says that it is stopped. Databases of before know none. */
-export function stateOf({ state, retired_version = null }: AgentRow): AgentState {
-  return retired_version === null ? state : 'retired';
+export function stateOf({
+  state,
+  retired_version,
+}: Omit<AgentRow, 'retired_version'> & { retired_version?: number | null }): AgentState {
+  return (retired_version ?? null) === null ? state : 'retired';
 }
 
 /** @throws SuzumioError `agent-unknown` */

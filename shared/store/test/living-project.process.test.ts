@@ -20,7 +20,10 @@ test(`of ${String(wantedVersions)} changes by processes that are killed, each is
   const applied = new Map<number, string>();
   for (let round = 1; round <= rounds; round += 1) {
     // Two, so that a version is also refused because the other's came first.
-    const writers = [startChild(changeProject, testing.root, project), startChild(changeProject, testing.root, project)];
+    const writers = [
+      startChild(changeProject, testing.root, project),
+      startChild(changeProject, testing.root, project),
+    ];
     const reading = Promise.allSettled(
       writers.map(async (child) => {
         for (;;) {

@@ -154,9 +154,7 @@ export class Team {
     const base = newestVersion(reader);
     const config = make(withVariables(reader, this.store, base));
     const source = `# version ${String(base + 1)}`;
-    return this.write((tx) =>
-      applyConfig(tx, { base, config, source, actor: 'test', snapshots: new Map(), ...more }),
-    );
+    return this.write((tx) => applyConfig(tx, { base, config, source, actor: 'test', snapshots: new Map(), ...more }));
   }
 
   /** Takes an agent out of the project's file. */

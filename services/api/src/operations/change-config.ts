@@ -1,10 +1,9 @@
 import { formatProblem } from '@suzumio/core/config/config-problem';
 import { compareConfigs } from '@suzumio/core/config/compare-configs';
 import { hiddenFields, withValuesOf } from '@suzumio/core/config/hidden-values';
-import { withoutEnvTexts } from '@suzumio/core/config/agent-env';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
-import { hiddenValue, withoutSecretValues } from '@suzumio/core/config/agent-env';
+import { hiddenValue, withoutEnvTexts, withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -13,25 +12,31 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ApplyConfigAnswer, configs } from '@suzumio/contract/operations/configs';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import type { Catalog } from '@suzumio/store/cell/catalog';
-import { readSource, seedWorkspaces } from '@suzumio/store/cell/create-project';
+import type { Cell } from '@suzumio/store/cell/cell';
+import { seedWorkspaces } from '@suzumio/store/cell/create-project';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { applyConfig, requirePossible } from '@suzumio/store/projects/apply-config';
-import { livingFacts, sourceOf, withVariables } from '@suzumio/store/projects/config-versions';
+import { livingFacts, withVariables } from '@suzumio/store/projects/config-versions';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { newestVersion } from '@suzumio/store/sqlite/configs';
 import type { Json } from '@suzumio/store/sqlite/tx';
 import type { Call } from '../call.js';
+import type { ApiContext } from '../context.js';
 import type { Run } from '../routes.js';
 import { admitPosted } from './admit-posted.js';
+import { storedText } from './configs.js';
 
 type Asking = Call<typeof configs.diffConfig> | Call<typeof configs.applyConfig>;
 
-/** What a file would change in a project that is there. */
-interface Prepared {
-  /** The newest version, and what it is with the values of variables. */
+/** The version of a project's file that is in force, with the values of variables. */
+export interface InForce {
   version: number;
-  current: ProjectConfig;
+  config: ProjectConfig;
+}
+
+/** A file for a project that is there, and what it would change. */
+export interface Judged {
   loaded: LoadedProject;
   changes: ConfigChange[];
   /** Whether a workspace may be copied from a directory. */
@@ -40,50 +45,80 @@ interface Prepared {
 
 export const diffConfig: Run<typeof configs.diffConfig> = (call) =>
   call.withProject(async (store) => {
-    const { version, changes, loaded } = await prepare(call, store);
-    return { version, changes, ...saidOf(loaded) };
+    const now = inForce(store);
+    const { loaded, changes } = judge(call.context, store, now, await wanted(call, store, now));
+    return { version: now.version, changes, ...saidOf(loaded) };
   });
 
 export const applyPosted: Run<typeof configs.applyConfig> = async (call) => {
   const { baseVersion: base, revert: reverts } = call.body;
-  const { loaded, snapshots } = await call.withProject(async (store) => {
-    const prepared = await prepare(call, store);
-    // Before anything is copied; it is looked at again where it is applied.
-    if (base === prepared.version) requirePossible(prepared.changes);
-    return { ...prepared, snapshots: base === prepared.version ? await seedNew(call, prepared) : new Map() };
+  const { actor, context } = call;
+  const { next, said } = await call.withProject(async (store) => {
+    const now = inForce(store);
+    const judged = judge(context, store, now, await wanted(call, store, now));
+    const { config, sourceText: source } = judged.loaded;
+    // Where it was made from another version, it is refused, or was applied by an earlier request with the same key.
+    const snapshots = base === now.version ? await newFiles(context, store, now, judged) : new Map<string, string>();
+    return { next: { base, config, source, reverts, actor, snapshots }, said: saidOf(judged.loaded) };
   });
-  const { config, sourceText: source } = loaded;
-  const answer = await call.write((tx) => {
-    const applied = applyConfig(tx, { base, config, source, reverts, actor: call.actor, snapshots });
-    return { ...applied, ...saidOf(loaded) } as ApplyConfigAnswer & Json;
-  });
-  return answer;
+  return call.write((tx) => ({ ...applyConfig(tx, next), ...said }) as ApplyConfigAnswer & Json);
 };
 
-async function prepare(call: Asking, store: ProjectStore): Promise<Prepared> {
-  const { context, identity } = call;
-  const { cell } = context;
-  const { version, current } = store.snapshot((reader) => {
-    const newest = newestVersion(reader);
-    return { version: newest, current: withVariables(reader, store, newest) };
+/** The newest version, all of it of one moment. */
+export function inForce(store: ProjectStore): InForce {
+  return store.snapshot((reader) => {
+    const version = newestVersion(reader);
+    return { version, config: withVariables(reader, store, version) };
   });
+}
+
+async function wanted(call: Asking, store: ProjectStore, now: InForce): Promise<LoadedProject> {
+  const { cell } = call.context;
   const { file, revert } = call.body;
-  const loaded =
-    file === undefined
-      ? await formerVersion(call, store, revert ?? version)
-      : asStored(loadProjectText(file, 'file', { profiles: profilesFor(identity, cell.catalog, current) }), current);
-  const policy = policyWithGrants(context.policy, cell.directory)(store.project);
+  if (file === undefined) return formerVersion(cell, store, revert ?? now.version);
+  return loadProjectText(file, 'file', { profiles: profilesFor(call.identity, cell.catalog, now.config) });
+}
+
+/**
+ * Judges a file as where a project is made from it, but for what is in force already.
+ *
+ * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
+ */
+export function judge(
+  context: ApiContext,
+  store: ProjectStore,
+  { config: current }: InForce,
+  file: LoadedProject,
+): Judged {
+  const loaded = asStored(file, current);
+  const policy = policyWithGrants(context.policy, context.cell.directory)(store.project);
   const mayCopy = admitPosted({ ...context, policy }, loaded, current);
-  return { version, current, loaded, mayCopy, changes: compareConfigs(current, loaded.config, livingFacts(store.reader)) };
+  return { loaded, mayCopy, changes: compareConfigs(current, loaded.config, livingFacts(store.reader)) };
+}
+
+/**
+ * Copies the workspaces that new agents begin with.
+ *
+ * @throws SuzumioError `config-change-refused` before anything is copied
+ */
+export function newFiles(
+  { cell }: ApiContext,
+  { project }: ProjectStore,
+  { config: current }: InForce,
+  { loaded: { config }, changes, mayCopy }: Judged,
+): Promise<Map<string, string>> {
+  requirePossible(changes);
+  const agents = Object.fromEntries(Object.entries(config.agents).filter(([id]) => !Object.hasOwn(current.agents, id)));
+  const content = new ContentStore(cell.directory.projectDir(project));
+  return seedWorkspaces(content, { config: { ...config, agents }, mayCopy });
 }
 
 /** A version as it was resolved: what it was made from, such as a profile, may be another by now, or gone. */
-async function formerVersion({ context: { cell } }: Asking, store: ProjectStore, version: number): Promise<LoadedProject> {
+async function formerVersion(cell: Cell, store: ProjectStore, version: number): Promise<LoadedProject> {
   const config = withVariables(store.reader, store, version);
-  const text = sourceOf(store.reader, version) ?? (version === 1 ? await readSource(cell.directory, store.project) : null);
   return {
     config,
-    sourceText: text ?? renderConfig(withoutSecretValues(config)),
+    sourceText: (await storedText(cell, store, version)) ?? renderConfig(withoutSecretValues(config)),
     files: [],
     warnings: [],
     notes: [],
@@ -111,7 +146,11 @@ function asStored(loaded: LoadedProject, current: ProjectConfig): LoadedProject 
  * The profiles that a file may name. Those that the project's agents have started from may have been retired since; who may
  * not read profiles can name no other.
  */
-function profilesFor({ project }: ApiIdentity, { profiles }: Catalog, { agents }: ProjectConfig): ProfileRegistry {
+export function profilesFor(
+  { project }: ApiIdentity,
+  { profiles }: Catalog,
+  { agents }: ProjectConfig,
+): ProfileRegistry {
   const own = new Set(Object.values(agents).flatMap(({ profile }) => profile ?? []));
   return {
     find(name) {
@@ -123,16 +162,7 @@ function profilesFor({ project }: ApiIdentity, { profiles }: Catalog, { agents }
   };
 }
 
-/** Copies the workspaces that new agents begin with. */
-function seedNew(
-  { context: { cell }, params }: Call<typeof configs.applyConfig>,
-  { current, loaded: { config }, mayCopy }: Prepared,
-): Promise<Map<string, string>> {
-  const agents = Object.fromEntries(Object.entries(config.agents).filter(([id]) => !Object.hasOwn(current.agents, id)));
-  const content = new ContentStore(cell.directory.projectDir(params.project));
-  return seedWorkspaces(content, { config: { ...config, agents }, mayCopy });
-}
-
-function saidOf({ warnings, notes }: LoadedProject): { warnings: string[]; notes: string[] } {
+/** What is said of a file that loads. */
+export function saidOf({ warnings, notes }: LoadedProject): { warnings: string[]; notes: string[] } {
   return { warnings: warnings.map(formatProblem), notes: notes.map(formatProblem) };
 }

@@ -47,7 +47,9 @@ export const profileRuns: Runs<typeof profiles> = {
 
 /** The agent that started from a profile. */
 function agentOf(tx: Tx, { id, nickname, team }: ProfileView, project: string): string {
-  const agent = tx.get<{ id: string }>('SELECT id FROM agents WHERE profile_id = :id AND retired_version IS NULL', { id });
+  const agent = tx.get<{ id: string }>('SELECT id FROM agents WHERE profile_id = :id AND retired_version IS NULL', {
+    id,
+  });
   if (agent) return agent.id;
   throw new SuzumioError(
     'recipient-unknown',

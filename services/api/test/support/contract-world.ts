@@ -25,6 +25,8 @@ export interface Sample extends CallOptions {
   turn?: string;
   artifact?: string;
   pack?: string;
+  /** A version of a project's file. @default the first */
+  version?: string;
   message?: string;
   /** A token's name. */
   of?: string;
@@ -118,6 +120,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         session: named,
         artifact: sample.artifact ?? subject,
         pack: sample.pack ?? 'f'.repeat(64),
+        version: sample.version ?? '1',
         message,
         thread: message,
         profile,

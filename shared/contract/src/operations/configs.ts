@@ -15,7 +15,9 @@ const wanted = {
     .describe(
       "A project file's text, taken literally. A value of `(hidden)`, as the file is shown, means the one that is there.",
     ),
-  revert: number.optional().describe('Instead of a file: the version that is to be in force again, as it was resolved.'),
+  revert: number
+    .optional()
+    .describe('Instead of a file: the version that is to be in force again, as it was resolved.'),
 };
 
 const eitherOf = ({ file, revert }: { file?: string | undefined; revert?: number | undefined }) =>
@@ -30,13 +32,18 @@ export const applyConfigRequest = request({
 }).refine(eitherOf, oneOfBoth);
 
 export const compareVersionsQuery = request({
-  from: numeral(1, Number.MAX_SAFE_INTEGER).optional().describe('The version to compare with. @default the one before'),
+  from: numeral(1, Number.MAX_SAFE_INTEGER)
+    .optional()
+    .describe('The version to compare with; without it, the one before.'),
 });
 
 export const configVersionListAnswer = listOf(configVersionView);
 
 export const configVersionAnswer = configVersionView.extend({
-  file: z.string().nullable().describe('Its text, as `getProjectSource` shows it; null where it is not there any more.'),
+  file: z
+    .string()
+    .nullable()
+    .describe('Its text, as `getProjectSource` shows it; null where it is not there any more.'),
   config: projectConfig.describe('What it was resolved to, as `getResolvedConfig` shows it.'),
 });
 export type ConfigVersionAnswer = z.infer<typeof configVersionAnswer>;
@@ -115,6 +122,6 @@ export const configs = resource('Projects', {
       "Each agent has it from its next turn; a turn that has begun ends with what it began with, except that tools which are taken away are refused at once, and budgets count at once. Agents that are new are quiet until they get mail; one that is in the file no more is retired: its turn is cancelled, its mail undelivered, and its id stays taken. All of it is one transaction. Where another version is the newest, `changes` tells what has changed since. A token of one project can name no profile that the project's agents have not.",
     body: applyConfigRequest,
     answers: { 200: { description: 'It is in force.', content: json(applyConfigAnswer) } },
-    refusals: [...fileRefusals, 'config-conflict', 'config-change-refused', 'quota-exceeded', 'idempotency-mismatch'],
+    refusals: [...fileRefusals, 'config-conflict', 'config-change-refused', 'idempotency-mismatch'],
   },
 });

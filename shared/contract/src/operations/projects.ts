@@ -204,7 +204,8 @@ export const projects = resource('Projects', {
   getResolvedConfig: {
     method: 'get',
     path: '/api/projects/:project/config/resolved',
-    summary: 'The newest version of the project file with everything resolved. Durations are milliseconds, sizes bytes.',
+    summary:
+      'The newest version of the project file with everything resolved. Durations are milliseconds, sizes bytes.',
     description: 'Values of variables and of headers are `(hidden)`: keys may stand in them.',
     query: noQuery,
     answers: { 200: { description: 'The resolved project file.', content: json(projectConfig) } },

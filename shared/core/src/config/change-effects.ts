@@ -29,7 +29,9 @@ const rules: readonly Rule[] = [
   { path: 'name', of: refused('A project keeps its name: "suzumio init" makes another project of the file.') },
   {
     path: 'backend.runner.mode',
-    of: refused('Scripts and models cannot take over from each other: make another project of the file, under another name.'),
+    of: refused(
+      'Scripts and models cannot take over from each other: make another project of the file, under another name.',
+    ),
   },
   {
     path: 'agents.*.backend',
@@ -38,7 +40,10 @@ const rules: readonly Rule[] = [
         ? refused('A handler runs the turns of an agent always or never: retire it, and add an agent with another id.')
         : undefined,
   },
-  { path: 'agents.*.workspace.ref', of: nextTurn('The repository is looked for there before its next turn; its files stay as they are.') },
+  {
+    path: 'agents.*.workspace.ref',
+    of: nextTurn('The repository is looked for there before its next turn; its files stay as they are.'),
+  },
   { path: 'agents.*.workspace', of: filesStay },
   {
     path: 'agents.*.profile',
@@ -47,7 +52,10 @@ const rules: readonly Rule[] = [
     ),
   },
   { path: 'agents.*.tools', of: ofTools },
-  { path: 'agents.*.budget', of: atOnce('Counted from now on, with what is used already. What "suzumio budget" has set stays on top.') },
+  {
+    path: 'agents.*.budget',
+    of: atOnce('Counted from now on, with what is used already. What "suzumio budget" has set stays on top.'),
+  },
   { path: 'agents.*.displayName', of: atOnce('Mail finds it by this name from now on.') },
   { path: 'agents.*.team', of: atOnce('Mail to teams finds it so from now on.') },
   { path: 'agents.*.notices', of: atOnce('It is told of what others do so from now on.') },
@@ -55,7 +63,10 @@ const rules: readonly Rule[] = [
   { path: 'agents.*', of: ofAgent },
   { path: 'tools.toolpacks', of: ofList('Their tools are refused from now on, in turns that run, too') },
   { path: 'channels.*', of: ofChannel },
-  { path: 'budget', of: atOnce('Counted from now on, with what is used already. What "suzumio budget" has set stays on top.') },
+  {
+    path: 'budget',
+    of: atOnce('Counted from now on, with what is used already. What "suzumio budget" has set stays on top.'),
+  },
   { path: 'protection', of: atOnce('Counted from now on.') },
   {
     path: 'git.shared',
@@ -87,10 +98,13 @@ function fits(pattern: readonly string[], path: readonly string[]): boolean {
 /** An agent comes or goes, or has another value in a field that no other rule is about. */
 function ofAgent({ path, before, after }: Difference): Effect | undefined {
   const [, id = '', ...field] = path;
-  if (field.length > 0) return nextTurn(`From the next turn of ${id}. One that has begun ends with what it began with.`);
+  if (field.length > 0)
+    return nextTurn(`From the next turn of ${id}. One that has begun ends with what it began with.`);
   if (before === undefined) return atOnce(`${id} is new, and quiet until it gets mail.`);
   if (after !== undefined) return undefined;
-  return atOnce(`${id} is retired: its turn is cancelled, its mail is undelivered, and its id stays taken. What it made stays.`);
+  return atOnce(
+    `${id} is retired: its turn is cancelled, its mail is undelivered, and its id stays taken. What it made stays.`,
+  );
 }
 
 function ofTools({ before, after }: Difference): Effect | undefined {

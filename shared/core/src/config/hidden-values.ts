@@ -36,7 +36,10 @@ export function withValuesOf(known: ProjectConfig, config: ProjectConfig): Proje
     id,
     provider.headers === undefined ? provider : { ...provider, headers: filled(headersPath(id), provider.headers) },
   ]);
-  const runner = { ...config.backend.runner, ...(models && { models: { ...models, providers: Object.fromEntries(providers) } }) };
+  const runner = {
+    ...config.backend.runner,
+    ...(models && { models: { ...models, providers: Object.fromEntries(providers) } }),
+  };
   return { ...config, agents: Object.fromEntries(agents), backend: { ...config.backend, runner } };
 }
 
@@ -45,7 +48,9 @@ function hideable({ agents, backend }: ProjectConfig): Hideable[] {
     Object.entries(values).map(([name, value]) => ({ field: `${path}.${name}`, value }));
   return [
     ...Object.entries(agents).flatMap(([id, { env }]) => all(envPath(id), env)),
-    ...Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { headers }]) => all(headersPath(id), headers)),
+    ...Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { headers }]) =>
+      all(headersPath(id), headers),
+    ),
   ];
 }
 

@@ -66,7 +66,8 @@ const helps: Readonly<Record<FailureCode, Help>> = {
 
   'step-limit': {
     step: 'redeliver',
-    words: "A retry would be at the limit at once; a new turn has all its steps. Where they are too few, change the project's file first (suzumio config apply).",
+    words:
+      "A retry would be at the limit at once; a new turn has all its steps. Where they are too few, change the project's file first (suzumio config apply).",
   },
   'journal-mismatch': {
     step: 'redeliver',
@@ -74,7 +75,8 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   },
   'model-refused': {
     step: 'redeliver',
-    words: "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
+    words:
+      "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
   },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },

@@ -72,9 +72,9 @@ describe('two versions of a project file', () => {
       ['(hidden)', '(hidden)'],
       ['(hidden)', '(hidden)'],
     ]);
-    expect(JSON.stringify(compare('  ada: {', '  zoe: { role: r, prompt: p, env: { TOKEN: secret } }\n  ada: {'))).not.toMatch(
-      /secret/,
-    );
+    expect(
+      JSON.stringify(compare('  ada: {', '  zoe: { role: r, prompt: p, env: { TOKEN: secret } }\n  ada: {')),
+    ).not.toMatch(/secret/);
   });
 
   test('say what is lost, and not what another pattern still allows', () => {

@@ -75,10 +75,7 @@ export function frozenInput(
 }
 
 /** The names of the tools that a version of the project's file lets an agent use. A handler runs in no sandbox, and only a clone can be refreshed. */
-export function toolNames(
-  agent: Pick<AgentRow, 'id' | 'external'>,
-  config: ProjectConfig,
-): ServedToolName[] {
+export function toolNames(agent: Pick<AgentRow, 'id' | 'external'>, config: ProjectConfig): ServedToolName[] {
   const packs = agent.external === 1 ? ['core'] : config.tools.toolpacks;
   const isClone = cloneOf(config, agent.id) !== undefined;
   const there = toolsOfPacks(packs).filter((tool) => isClone || tool !== 'workspace.git.refresh');

@@ -203,7 +203,8 @@ describe('turns and versions', () => {
   test('versions count towards what the project may store', async () => {
     const of = await team();
     const bytes = () =>
-      of.rows<{ bytes: number }>(`SELECT bytes FROM stored_bytes WHERE owner = 'user' AND kind = 'rows'`)[0]?.bytes ?? 0;
+      of.rows<{ bytes: number }>(`SELECT bytes FROM stored_bytes WHERE owner = 'user' AND kind = 'rows'`)[0]?.bytes ??
+      0;
     const before = bytes();
     await of.change(agent('ada', { prompt: 'x'.repeat(10_000) }));
     expect(bytes() - before).toBeGreaterThan(10_000);
@@ -216,7 +217,7 @@ describe('channels', () => {
     const post = (channel: string) =>
       of.mail('', { channel, recipient: undefined }).then(
         ({ recipients }) => recipients,
-        (error: { code: string }) => error.code,
+        (error: unknown) => (error as { code: string }).code,
       );
     expect(await post('#pair')).toEqual(['ada', 'ben']);
     await of.change((config) => ({ ...config, channels: [{ name: '#team', members: ['cat'] }] }));
@@ -244,12 +245,18 @@ describe('agents that come and go', () => {
     await of.mail('ben');
     await of.mail('ben');
     await of.retire('ben');
-    expect([of.stateOf('ben'), of.turn(begun.turn)?.status, undelivered(of, 'ben')]).toEqual(['retired', 'cancelled', 3]);
+    expect([of.stateOf('ben'), of.turn(begun.turn)?.status, undelivered(of, 'ben')]).toEqual([
+      'retired',
+      'cancelled',
+      3,
+    ]);
     await expect(of.complete(begun)).rejects.toMatchObject(refusedAs('attempt-over'));
     for (const recipient of ['ben', 'Benny']) {
       await expect(of.mail(recipient)).rejects.toMatchObject(refusedAs('recipient-retired'));
     }
-    await expect(of.write((tx) => retryTurn(tx, 'ben', 'test'))).rejects.toMatchObject(refusedAs('agent-state-refused'));
+    await expect(of.write((tx) => retryTurn(tx, 'ben', 'test'))).rejects.toMatchObject(
+      refusedAs('agent-state-refused'),
+    );
     await expect(of.write((tx) => redeliverMessage(tx, '1', { actor: 'test' }))).rejects.toMatchObject(
       refusedAs('redelivery-refused'),
     );
