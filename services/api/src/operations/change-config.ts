@@ -25,7 +25,7 @@ import type { Call } from '../call.js';
 import type { ApiContext } from '../context.js';
 import type { Run } from '../routes.js';
 import { admitPosted } from './admit-posted.js';
-import { storedText } from './configs.js';
+import { storedText } from './stored-file.js';
 
 type Asking = Call<typeof configs.diffConfig> | Call<typeof configs.applyConfig>;
 

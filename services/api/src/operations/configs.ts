@@ -1,13 +1,12 @@
 import type { configs } from '@suzumio/contract/operations/configs';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { withoutSecretTexts, withoutSecretValues } from '@suzumio/core/config/agent-env';
-import { readSource } from '@suzumio/store/cell/create-project';
+import { withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { compareConfigs } from '@suzumio/core/config/compare-configs';
-import { listVersions, readVersion, sourceOf, withVariables } from '@suzumio/store/projects/config-versions';
+import { listVersions, readVersion, withVariables } from '@suzumio/store/projects/config-versions';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasVersions } from '@suzumio/store/sqlite/configs';
-import type { Cell } from '@suzumio/store/cell/cell';
 import type { Runs } from '../routes.js';
+import { fileOf } from './stored-file.js';
 
 export const configRuns: Runs<typeof configs> = {
   listConfigVersions: (call) => call.read((reader) => listVersions(reader, call.query)),
@@ -47,16 +46,4 @@ function versionOf(name: string): number {
 /** A database of before, which is only read, has the first version alone. */
 function configAt(store: ProjectStore, version: number) {
   return version === 1 && !hasVersions(store.reader) ? store.config : store.configAt(version);
-}
-
-/** The text of a version's file as it is shown; null where it is not there any more. */
-export async function fileOf(cell: Cell, store: ProjectStore, version: number): Promise<string | null> {
-  const text = await storedText(cell, store, version);
-  return text === null ? null : withoutSecretTexts(text);
-}
-
-/** The text of a version's file as it is stored. That of the first is a file beside the database. */
-export async function storedText(cell: Cell, store: ProjectStore, version: number): Promise<string | null> {
-  const text = sourceOf(store.reader, version);
-  return text === null && version === 1 ? readSource(cell.directory, store.project) : text;
 }

@@ -12,7 +12,7 @@ import { requireProject } from '../auth.js';
 import { bodyOf } from '../call.js';
 import { orUnknown } from '../project-access.js';
 import type { Runs } from '../routes.js';
-import { fileOf } from './configs.js';
+import { fileOf } from './stored-file.js';
 import { detailOf, withDetails } from './project-details.js';
 import { transition } from './transitions.js';
 

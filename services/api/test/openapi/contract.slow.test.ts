@@ -414,7 +414,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'recipient-unknown': (operation, sample) => sendWith(operation, sample, { recipient: 'zoe' }),
   'recipient-retired': async (operation, sample) => {
     const project = sample.project ?? (await world.project('running'));
-    const without = changedFile(project, /  eve:.*\n/, '');
+    const without = changedFile(project, / {2}eve:.*\n/, '');
     await world.call(operationCalled('applyConfig'), { project, body: { file: without, baseVersion: 1 } });
     await world.call(operationCalled('sendMessage'), { project, body: mail });
     return sendWith(operation, { ...sample, project }, { recipient: 'eve' });

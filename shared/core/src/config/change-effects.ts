@@ -1,5 +1,5 @@
 import type { ConfigChange } from '@suzumio/contract/model/config-change';
-import { admittedTools, servedToolpacks, toolsOfPacks } from '@suzumio/protocol/tool-names';
+import { admittedTools, toolsOfPacks } from '@suzumio/protocol/tool-names';
 
 /** A field in which two versions of a project's file differ; undefined where one does not have it. */
 export interface Difference {
@@ -14,7 +14,7 @@ export type Effect = Pick<ConfigChange, 'effect' | 'reason'>;
 /** What holds for a field and all below it. `*` stands for any one name. The first rule that fits holds. */
 interface Rule {
   readonly path: string;
-  readonly of: Effect | ((difference: Difference) => Effect | undefined);
+  readonly of: Effect | ((difference: Difference, packs: readonly unknown[]) => Effect | undefined);
 }
 
 const refused = (reason: string): Effect => ({ effect: 'refused', reason });
@@ -81,11 +81,15 @@ const rules: readonly Rule[] = [
   },
 ];
 
-/** When a difference counts, if it is applied to a living project. */
-export function effectOf(difference: Difference): Effect {
+/**
+ * When a difference counts, if it is applied to a living project.
+ *
+ * @param packs the toolpacks that the project has before
+ */
+export function effectOf(difference: Difference, packs: readonly unknown[]): Effect {
   for (const { path, of } of rules) {
     if (!fits(path.split('.'), difference.path)) continue;
-    const effect = typeof of === 'function' ? of(difference) : of;
+    const effect = typeof of === 'function' ? of(difference, packs) : of;
     if (effect) return effect;
   }
   return nextTurn('Turns that have begun end with what they began with.');
@@ -107,8 +111,8 @@ function ofAgent({ path, before, after }: Difference): Effect | undefined {
   );
 }
 
-function ofTools({ before, after }: Difference): Effect | undefined {
-  const all = toolsOfPacks(servedToolpacks);
+function ofTools({ before, after }: Difference, packs: readonly unknown[]): Effect | undefined {
+  const all = toolsOfPacks(packs);
   const kept = new Set(admittedTools(textsOf(after), all));
   const gone = admittedTools(textsOf(before), all).filter((tool) => !kept.has(tool));
   if (gone.length === 0) return undefined;

@@ -29,7 +29,9 @@ export function compareConfigs(
     path: difference.path.join('.'),
     before: valueAt(shownBefore, difference.path),
     after: valueAt(shownAfter, difference.path),
-    ...(returning(difference, facts) ?? beginning(difference, after, facts) ?? effectOf(difference)),
+    ...(returning(difference, facts) ??
+      beginning(difference, after, facts) ??
+      effectOf(difference, before.tools.toolpacks)),
   }));
 }
 
@@ -58,7 +60,7 @@ function returning({ path, after }: Difference, { former }: LivingFacts): Effect
   const [section, id = '', ...rest] = path;
   const last = former[id];
   if (section !== 'agents' || rest.length > 0 || last === undefined || after === undefined) return undefined;
-  const others = differences(last, after, path).filter((difference) => effectOf(difference).effect === 'refused');
+  const others = differences(last, after, path).filter((difference) => effectOf(difference, []).effect === 'refused');
   if (others.length === 0) {
     return {
       effect: 'at-once',
