@@ -3,11 +3,13 @@ import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { makeStandingProject } from '@suzumio/store/cell/standing-project';
 import { Cell } from '@suzumio/store/cell/cell';
+import { allowHere } from './change-config.js';
 import { admission, admitOwnFile, overrulingOptions, type OwnFileOptions } from './host-policy.js';
 import { refuseOverrulingThere, sayGrant, sayNotes, sayWarnings } from './project-file.js';
 import { refuseOptions } from './usage-error.js';
 import type { StandingDifferences } from '@suzumio/contract/operations/teams';
 import { findKept, requireApi } from './reach/reach.js';
+import { changeLines } from './render/config-changes.js';
 import { say, sayJson, sayNext, type Session } from './session.js';
 
 export interface TeamUpOptions extends OwnFileOptions {
@@ -24,7 +26,7 @@ export async function teamUp(session: Session, team: string, asked: TeamUpOption
   const here = session.url === undefined;
   if (!here) refuseOverrulingThere(options);
   const madeHere = source !== undefined && here && (await makeHere(session, team, source, options));
-  const request = source === undefined || here ? {} : { file: renderConfig(source.config) };
+  const request = source === undefined || madeHere ? {} : { file: renderConfig(source.config) };
   const answer = await api.standUpTeam({ team, body: request });
   const made = madeHere || answer.made;
   const { id } = answer.project;
@@ -32,11 +34,12 @@ export async function teamUp(session: Session, team: string, asked: TeamUpOption
   warn(session, answer.warnings);
   if (source && !here) sayNotes(session, source);
   say(session, `${id} is the standing project of ${team}${made ? '; it was made and runs' : ', and runs'}.`);
+  if (answer.changes.length > 0) {
+    say(session, `Version ${String(answer.version)} of its file is in force:`, ...changeLines(answer.changes, session));
+  }
   const differences = differenceLines(answer.differences);
   say(session, ...differences);
-  if (differences.length > 0) {
-    say(session, 'It keeps those that it was made with, as they were; a file with another name makes a new one.');
-  }
+  if (differences.length > 0) say(session, `teams up ${team} --from FILE brings it up to date.`);
   const [member] = (await (await findKept(session)).getTeam({ team })).team.members;
   sayNext(session, ...(member ? [`profiles send ${member.nickname} P1 "…"`] : []), `watch ${id}`);
 }
@@ -67,6 +70,7 @@ async function makeHere(
   try {
     const loaded = await makeStandingProject(cell, { team, source, admit, actor: 'user' });
     if (loaded) sayWarnings(session, loaded);
+    else await allowHere(session, source, options);
     return loaded !== undefined;
   } finally {
     await cell.close();

@@ -15,7 +15,7 @@ import {
   type Run,
   transcript,
 } from './support/golden.js';
-import { type GoldenWorld, goldenWorld, type State } from './support/golden-world.js';
+import { type GoldenWorld, goldenWorld, type State, worldYaml } from './support/golden-world.js';
 
 interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
   /** Projects that it needs; one of that name stays as cases before have left it. */
@@ -72,6 +72,12 @@ const newsroom = { newsroom: 'submitted' } as const;
 const busy = { busy: 'busy' } as const;
 const thinking = { thinking: 'running' } as const;
 const noteId = 'note_01KB3Z8T5V0000000000000001';
+const living = { living: 'running' } as const;
+const livingFiles = {
+  'living.yaml': worldYaml('living')
+    .replace('prompt: Compare.', 'prompt: Compare twice.')
+    .replace('"*"', 'messages.send'),
+};
 
 /** Every command in its usual form, and what it says where something is not as usual. */
 const cases: Readonly<Record<string, Case>> = {
@@ -292,6 +298,16 @@ const cases: Readonly<Record<string, Case>> = {
   'config-import': { args: ['config', 'import', 'published.yaml'], files: published },
   'config-schema': { args: ['config', 'schema'] },
   'config-examples': { args: ['config', 'examples'] },
+  'config-versions': { args: ['config', 'versions', 'newsroom'], with: newsroom },
+  'config-show': { args: ['config', 'show', 'newsroom'], with: newsroom },
+  'config-diff': { args: ['config', 'diff', 'living', 'living.yaml'], with: living, files: livingFiles },
+  'config-apply': { args: ['config', 'apply', 'living', 'living.yaml', '--yes'], with: living, files: livingFiles },
+  'config-apply-refused': {
+    args: ['config', 'apply', 'living', 'living.yaml', '--base', '1', '--yes'],
+    with: living,
+    files: livingFiles,
+  },
+  'config-revert': { args: ['config', 'revert', 'living', '1', '--yes'], with: living },
   init: { args: ['init', 'notes.yaml'], files: notes, fresh: true },
   'init-wrong': {
     args: ['init', 'draft.yaml'],

@@ -101,7 +101,7 @@ describe('up', () => {
     const other = notesProject('notes').replace('prompt: Write.', 'prompt: Sing., team: x, env: { DB_PASSWORD: new }');
     const up = world.begin('up', await world.write('other.yaml', other));
     await printed(up, 'started');
-    expect(up.out).toMatch(/^Using the server that runs at .*\nnotes was made from another version of this file/);
+    expect(up.out).toMatch(/^Using the server that runs at .*\nnotes has another version of this file/);
     expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
 
     await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
@@ -147,7 +147,7 @@ describe('up', () => {
     expect(await upWith('hunter2')).not.toContain('another version');
     const out = await upWith('hunter3');
     expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
-    expect(out).toContain('give the file another name, or delete the project first');
+    expect(out).toContain('To apply it: ');
   });
 
   describe('with a server elsewhere', () => {
@@ -186,7 +186,7 @@ describe('up', () => {
       await again.ended;
       const other = world.begin('up', await world.write('o.yaml', notesProject('notes').replace('A note', 'Changed')));
       await printed(other, 'started');
-      expect(other.out).toContain('notes was made from another version of this file');
+      expect(other.out).toContain('notes has another version of this file');
       other.interrupt();
       await other.ended;
       const given = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { MODE: fast }');
@@ -197,7 +197,7 @@ describe('up', () => {
       await unseen.ended;
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
       await printed(more, 'started');
-      expect(more.out).toContain('given keeps the values of env that it was made with: those of a server elsewhere');
+      expect(more.out).toContain('given keeps the values of env that it has: those of a server elsewhere');
       more.interrupt();
       await more.ended;
     });

@@ -4,11 +4,12 @@ import { exampleTable } from '../render/example-table.js';
 import { count } from '../render/format.js';
 import { say, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
+import { registerConfigVersions } from './config-versions.js';
 import { examples } from './help.js';
 import { sayRows } from './list.js';
 
 export const registerConfig: Register = (program, action) => {
-  const config = program.command('config').description('look at project files');
+  const config = program.command('config').description('look at project files, and change the file of a project');
   examples(
     config
       .command('render <file>')
@@ -43,7 +44,8 @@ export const registerConfig: Register = (program, action) => {
       .description('list the examples that are installed, and what keeps one from running here'),
     ['config examples'],
   ).action(action(listExamples));
-  examples(config, ['config render newsroom.yaml'], ['config check newsroom.yaml']);
+  registerConfigVersions(config, action);
+  examples(config, ['config render newsroom.yaml'], ['config apply newsroom newsroom.yaml']);
 };
 
 /** @throws SuzumioError `invalid-config` with everything that is wrong */

@@ -38,13 +38,15 @@ export const registerTeams: Register = (program, action) => {
   examples(
     group
       .command('up <team>')
-      .description("make and start a team's standing project, or say how it differs from the team")
+      .description(
+        "make and start a team's standing project, or bring it up to date, and say how it differs from the team",
+      )
       .option('--from <file>', 'a project file, in which the profile "*" stands for all other members')
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false)
       .option('--allow-provider <address=key>', allowProvider, gatherProviders)
       .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),
-    ['teams up research --from desk.yaml', 'makes it, unless it has one of that name'],
+    ['teams up research --from desk.yaml', 'makes it, or applies the file to the one of that name'],
     ['teams up research', 'starts it again, and says who has come and gone since'],
   ).action(
     action(async (session: Session, team: string, options: TeamUpOptions) =>

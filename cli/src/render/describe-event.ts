@@ -100,6 +100,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       return { who: noter(event), what: `erased ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
     case 'project.labelled':
       return { who: person, what: labelled(event.data), tone: 'plain' };
+    case 'config.changed':
+      return { who: person, what: configChanged(event.data), tone: 'plain', next: [`config diff ${project}`] };
     case 'task.assigned':
       return {
         who: `${data.text('assigner')} -> ${who}`,
@@ -209,6 +211,9 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
   }
 }
 
+/** How many fields of a project file are named that were changed. */
+const mostFields = 3;
+
 /** How far a repository is from where a clone began. */
 function aheadOf(ahead: unknown): string {
   return typeof ahead === 'number' ? `, ${count(ahead, 'commit')} from the base` : '';
@@ -291,6 +296,13 @@ function labelled({ set, removed }: ProjectEvent['data']): string {
   const texts = Object.entries(set ?? {}).map(([key, value]) => oneLine(`${key}=${String(value)}`));
   const gone = (Array.isArray(removed) ? removed : []).map((key) => oneLine(`${String(key)}-`));
   return `changed labels: ${[...texts, ...gone].join(' ')}`;
+}
+
+function configChanged({ version, reverts, changes, changed }: ProjectEvent['data']): string {
+  const named = (Array.isArray(changed) ? changed : []).slice(0, mostFields).map((path) => oneLine(String(path)));
+  const more = Number(changes) > named.length ? [`${String(Number(changes) - named.length)} more`] : [];
+  const back = typeof reverts === 'number' ? `, back to ${String(reverts)}` : '';
+  return `changed the project file to version ${String(version)}${back}: ${[...named, ...more].join(', ')}`;
 }
 
 function reason(data: DataReader): string {

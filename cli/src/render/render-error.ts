@@ -41,6 +41,7 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'agent-unknown': inProject('agents'),
   'agent-state-refused': inProject('status'),
   'recipient-unknown': inProject('agents'),
+  'recipient-retired': inProject('agents'),
   'recipient-ambiguous': inProject('agents'),
   'message-unknown': inProject('messages'),
   'thread-unknown': inProject('messages'),

@@ -118,6 +118,8 @@ function stateOf(agent: AgentView, detail: ProjectDetailAnswer, style: Style): s
     }
     case 'stopped':
       return `stopped${and}`;
+    case 'retired':
+      return `retired${and}`;
   }
 }
 
@@ -161,7 +163,7 @@ function working(
 
 function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDetailAnswer): string[] {
   const { id } = project;
-  const first = agents[0]?.id ?? 'AGENT';
+  const first = agents.find(({ state }) => state !== 'retired')?.id ?? 'AGENT';
   const failed = agents.filter(({ state }) => state === 'failed');
   switch (project.status) {
     case 'initialized':
@@ -191,7 +193,9 @@ function nextCommands({ project, agents, cellPaused, budgetsReached }: ProjectDe
       if (tried) return [`why ${id} ${tried.id}`, `watch ${id}`];
       if (project.turns.active > 0) return [`watch ${id}`, ...why];
       const stopped = agents.find(({ state, unread }) => state === 'stopped' && unread > 0);
-      const left = agents.some(({ undelivered }) => undelivered > 0) ? [`inbox ${id} --undelivered`] : [];
+      const left = agents.some(({ undelivered, state }) => undelivered > 0 && state !== 'retired')
+        ? [`inbox ${id} --undelivered`]
+        : [];
       return [stopped ? `agents start ${id} ${stopped.id}` : `send ${id} ${first} P1 "…"`, ...why, ...left];
     }
     case 'submitted':

@@ -24,5 +24,7 @@ function doing(state: WhyAnswer['state'], reasons: WhyAnswer['reasons']): string
       return 'has failed';
     case 'stopped':
       return 'is stopped';
+    case 'retired':
+      return 'was retired';
   }
 }

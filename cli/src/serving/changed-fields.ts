@@ -1,19 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FileConfig } from '@suzumio/contract/model/project-config';
-import { withoutTaken } from '@suzumio/core/config/local-toolpacks';
-import { readAgentEnv } from '@suzumio/store/projects/agents';
-import { readConfig } from '@suzumio/store/projects/read-project';
-import type { SqlReader } from '@suzumio/store/sqlite/sql';
-
-/** What a project was made with, the values of its agents' variables among it. */
-export function madeWith(reader: SqlReader): FileConfig {
-  const config = readConfig(reader);
-  const agents = Object.entries(config.agents).map(([id, agent]) => [
-    id,
-    agent.env === undefined ? agent : { ...agent, env: readAgentEnv(reader, id) },
-  ]);
-  return { ...withoutTaken(config), agents: Object.fromEntries(agents) as FileConfig['agents'] };
-}
 
 /** The fields in which two versions of a project file differ, by their paths; what only one of them has is one field. */
 export function changedFields(before: FileConfig, after: FileConfig): string[] {

@@ -5,7 +5,9 @@ import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { Cell } from '@suzumio/store/cell/cell';
-import { ReadOnlyCell } from '@suzumio/store/cell/read-only-cell';
+import { withoutTaken } from '@suzumio/core/config/local-toolpacks';
+import { withVariables } from '@suzumio/store/projects/config-versions';
+import { newestVersion } from '@suzumio/store/sqlite/configs';
 import {
   type Admitted,
   admission,
@@ -27,10 +29,10 @@ import {
 } from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
-import { say, sayJson, sayNext, type Session } from '../session.js';
+import { say, sayJson, sayNext, type Session, shellWord } from '../session.js';
 import { refuseOptions, UsageError } from '../usage-error.js';
 import { accessFor } from './access.js';
-import { changedFields, madeWith } from './changed-fields.js';
+import { changedFields } from './changed-fields.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping, untilEnd } from './serve.js';
 
@@ -196,9 +198,10 @@ async function createHere(session: Session, { loaded, admitted }: OwnProject): P
         warnOfMissingRepositories(session, loaded.config);
       },
       () =>
-        Promise.resolve(
-          changedFields(new ReadOnlyCell(session.root).read(loaded.config.name, madeWith), loaded.config),
-        ),
+        cell.stores.use(loaded.config.name, (store) => {
+          const { reader } = store;
+          return changedFields(withoutTaken(withVariables(reader, store, newestVersion(reader))), loaded.config);
+        }),
     );
   } finally {
     await cell.close();
@@ -220,20 +223,20 @@ async function createThere(session: Session, api: ApiClient, source: ProjectSour
   if (!made && agentVariables(config).length > 0) {
     say(
       session,
-      `${config.name} keeps the values of env that it was made with: those of a server elsewhere are shown to nobody, so whether they have changed is not known here.`,
+      `${config.name} keeps the values of env that it has: those of a server elsewhere are shown to nobody, so whether they have changed is not known here.`,
     );
   }
   return made;
 }
 
 /**
- * A project that is there already stays as it was made, even where its file has changed.
+ * A project that is there already stays as it is, even where its file has changed.
  *
- * @param changed the fields in which the file differs from what the project was made with
+ * @param changed the fields in which the file differs from the version that is in force
  */
 async function createIfNew(
   session: Session,
-  { config: { name } }: ProjectSource,
+  { config: { name }, files: [file = 'FILE'] }: ProjectSource,
   create: () => Promise<void>,
   changed: () => Promise<string[]>,
 ): Promise<boolean> {
@@ -247,8 +250,9 @@ async function createIfNew(
       const named = fields.length > mostNamed ? [...fields.slice(0, mostNamed), 'and others'] : fields;
       say(
         session,
-        `${name} was made from another version of this file, or of a profile in it, and stays as it is: give the file another name, or delete the project first (${session.context.self} delete ${name}).`,
+        `${name} has another version of this file, or of a profile in it, and stays as it is until this one is applied.`,
         `What differs: ${oneLine(named.join(', '))}.`,
+        `To apply it: ${session.suzumio} config apply ${name} ${shellWord(file)}`,
       );
     }
     return false;

@@ -210,6 +210,11 @@ describe('the timeline', () => {
     expect(by('ci')).toEqual(acts.map(() => 'ci'));
     const labelled = describeEvent('newsroom', event('project.labelled', '20:13:00', { data: acts[2][1] }));
     expect(labelled?.what).toBe('changed labels: team=river old-');
+    const data = { version: 4, reverts: 2, changes: 5, changed: ['a', 'b', 'c', 'd'], added: [], retired: [] };
+    expect(describeEvent('newsroom', event('config.changed', '20:13:00', { data }))).toMatchObject({
+      what: 'changed the project file to version 4, back to 2: a, b, c, 2 more',
+      next: ['config diff newsroom'],
+    });
   });
 
   test('of the past, suggests only what is still to be done', () => {

@@ -53,6 +53,7 @@ const plain: TurnDetail = {
   status: 'running',
   priority: 'P1',
   attempt: 1,
+  configVersion: 1,
   text: null,
   usage: null,
   endedByTool: null,

@@ -35,7 +35,8 @@ export type State =
   | 'stopped agent'
   | 'cancelled';
 
-const yaml = (name: string, team = '') => `
+/** The file of a project. */
+export const worldYaml = (name: string, team = '') => `
 name: ${name}
 task: Write a bulletin on the river level.
 channels: ["#news"]
@@ -154,7 +155,7 @@ export async function goldenWorld(): Promise<GoldenWorld> {
     directory,
     async project(name, state) {
       api.setNow((nowMs = begin));
-      await api.create(yaml(name, state === 'talking' ? 'team: desk, ' : ''), { start: state !== 'initialized' });
+      await api.create(worldYaml(name, state === 'talking' ? 'team: desk, ' : ''), { start: state !== 'initialized' });
       after(2_000);
       await states[state](name);
       after(29_000);

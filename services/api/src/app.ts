@@ -20,6 +20,7 @@ import { memoryRuns } from './operations/memory.js';
 import { messageRuns } from './operations/messages.js';
 import { pauseRuns } from './operations/pauses.js';
 import { profileRuns } from './operations/profiles.js';
+import { configRuns } from './operations/configs.js';
 import { projectFileRuns } from './operations/project-files.js';
 import { projectRuns } from './operations/projects.js';
 import { searchRuns } from './operations/search.js';
@@ -66,6 +67,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   const runs: Runs<Operations> = {
     ...projectRuns,
     ...projectFileRuns,
+    ...configRuns,
     ...agentRuns,
     ...messageRuns(hub, access),
     ...inboxRuns(),

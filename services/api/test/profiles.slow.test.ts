@@ -280,6 +280,34 @@ describe('a standing project', () => {
     expect((await api.get('/api/projects/desk')).json).toMatchObject({ project: { status: 'running' } });
   });
 
+  test('is brought up to date by its file: who came is new, who went is retired, who stays keeps the id', async () => {
+    await up('research', { file: standingYaml('desk') });
+    await register('Aiko', { team: 'research' });
+    await api.post('/api/profiles/Akari', { role: 'editor' });
+    await api.post('/api/profiles/Ren/retire');
+    const answer = standUpAnswer.parse((await up('research', { file: standingYaml('desk') })).json);
+    expect(answer).toMatchObject({
+      made: false,
+      version: 2,
+      differences: { absent: [], departed: [], changed: [] },
+      changes: expect.arrayContaining([
+        expect.objectContaining({ path: 'agents.member-1.role', after: 'editor' }),
+        expect.objectContaining({ path: 'agents.member-2', after: null }),
+        expect.objectContaining({ path: 'agents.member-3', before: null }),
+      ]),
+    });
+    expect((await agentsOf('desk')).map(({ id, displayName, state }) => [id, displayName, state])).toEqual([
+      ['member-3', 'Aiko', 'quiet'],
+      ['member-1', 'Akari', 'quiet'],
+      ['member-2', 'Ren', 'retired'],
+    ]);
+    expect(standUpAnswer.parse((await up('research', { file: standingYaml('desk') })).json)).toMatchObject({
+      version: 2,
+      changes: [],
+    });
+    expect(profileMessageAnswer.parse((await mail('Aiko')).json)).toMatchObject({ project: 'desk' });
+  });
+
   test('is made once, whoever asks at the same time', async () => {
     const answers = await Promise.all([1, 2, 3, 4].map(() => up('research', { file: standingYaml('desk') })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 201]);

@@ -27,6 +27,7 @@ import { recordCapture } from '@suzumio/store/turns/captures';
 import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { extendLease, isFresh, isOverTime } from '@suzumio/store/turns/leases';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { markSteps } from '@suzumio/store/turns/sandbox-steps';
 import { recordLook } from '@suzumio/store/turns/upstream-looks';
 import { recordBase } from '@suzumio/store/turns/workspace-base';
@@ -89,7 +90,9 @@ export function attemptsRouter(context: ToolhostContext): Router {
         // Most heartbeats find enough of the lease left, and cost a read.
         const nowMs = context.cell.context.now();
         const leftMs = attempt.lease_until_ms - nowMs;
-        const due = !isFresh(leftMs, context.leaseMs) || isOverTime(store.config, attempt, nowMs);
+        const due =
+          !isFresh(leftMs, context.leaseMs) ||
+          isOverTime(configOfTurn(store.reader, store, token.turn), attempt, nowMs);
         if (attempt.status === 'running' && !due) return { leaseMs: leftMs, cancel: false, ...followed };
         const answer = await store.write((tx) => extendLease(tx, token, context.leaseMs));
         // It may have ended just now.
@@ -186,7 +189,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
       requireWorkspace(row);
       const base = parse(workspaceBase, request.body, 'base');
       await requireStored(context, store.project, base.snapshot);
-      await store.write((tx) => recordBase(tx, store.config, token, base));
+      await store.write((tx) => recordBase(tx, configOfTurn(tx, tx, token.turn), token, base));
     });
     response.status(204).end();
   });
@@ -198,7 +201,7 @@ export function attemptsRouter(context: ToolhostContext): Router {
         requireWorkspace(row);
         const look = parse(lookReport, request.body, 'look');
         if ('pack' in look && look.pack) await requireStored(context, store.project, look.pack.sha256, 'The pack');
-        const upstream = await store.write((tx) => recordLook(tx, store.config, token, look));
+        const upstream = await store.write((tx) => recordLook(tx, configOfTurn(tx, tx, token.turn), token, look));
         return upstream ? { upstream } : {};
       }),
     );

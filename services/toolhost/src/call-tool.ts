@@ -1,12 +1,15 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { blindPresets } from '@suzumio/core/budgets/presets';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { packOf } from '@suzumio/protocol/tool-names';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { repositoryOfAgent } from '@suzumio/store/turns/workspace-base';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { agentRow, attemptRow } from '@suzumio/store/rows';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type RecordedRefusal, type RecordedResult, recordedResult, type RecordedStep } from '@suzumio/store/journal';
 import { recordToolCall, type ToolCallSite } from '@suzumio/store/turns/record-tool-call';
@@ -57,7 +60,7 @@ export async function toolCallOf(
   const { agent } = authorizeTool(store.reader, token);
   const { turn, attempt, tokenHash } = token;
   // Only a script's author may say that two inputs are one call: a model is held to what it asked for.
-  const requestHash = isScripted(store, agent) ? (scriptHash ?? hash) : hash;
+  const requestHash = isScripted(store, { agent, turn }) ? (scriptHash ?? hash) : hash;
   const call: ToolCall = { agent, turn, attempt, tokenHash, step, tool, input, requestHash };
   if (project === token.project && of === turn && named === agent) return call;
   return refuseCall(
@@ -69,8 +72,9 @@ export async function toolCallOf(
   );
 }
 
-function isScripted({ reader, config }: ProjectStore, agent: string): boolean {
-  return config.backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0;
+function isScripted(store: ProjectStore, { agent, turn }: Pick<ToolCall, 'agent' | 'turn'>): boolean {
+  const { reader } = store;
+  return configOfTurn(reader, store, turn).backend.runner.mode === 'mock' && agentRow(reader, agent).external === 0;
 }
 
 /** What became of a call, as it is counted. */
@@ -163,15 +167,16 @@ async function prepare(
 ): Promise<(tx: Tx, site: ToolCallSite) => ToolResponse> {
   try {
     const content = contentOf(context, store.project);
-    const effect = await findTool(call.tool, store.config).prepare(input, {
+    const config = configOfTurn(store.reader, store, call.turn);
+    const effect = await findTool(call.tool, config).prepare(input, {
       reader: store.reader,
       content,
       store: (bytes, kind) => store.content.putBytes(content, bytes, { owner: call.agent, kind }),
-      repository: () => repositoryOfAgent(store.reader, store.config, call.agent, call.turn),
+      repository: () => repositoryOfAgent(store.reader, config, call.agent, call.turn),
       agent: call.agent,
       turn: call.turn,
       profileMemory: () => profileMemoryOf(context, store, call.agent),
-      blind: blindTo(store, call),
+      blind: blindTo(store.reader, config, call),
     });
     return (tx, site) => {
       try {
@@ -207,7 +212,7 @@ function isOfMachine(error: unknown): boolean {
 }
 
 /** A script and a handler see for themselves. */
-function blindTo({ reader, config }: ProjectStore, { agent }: ToolCall): string[] {
+function blindTo(reader: SqlReader, config: ProjectConfig, { agent }: ToolCall): string[] {
   const isAsked = config.backend.runner.mode === 'ai' && agentRow(reader, agent).external === 0;
   return isAsked ? blindPresets(config, agent) : [];
 }

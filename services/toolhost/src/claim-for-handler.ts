@@ -6,6 +6,7 @@ import { mailOfTurn, turnsForHandler } from '@suzumio/store/turns/handlers';
 import { agentRow, turnRow } from '@suzumio/store/rows';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { turnOfClaim } from '@suzumio/store/turns/claimable';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { agentsToNote, noteHandler } from '@suzumio/store/turns/note-handler';
 import type * as z from 'zod';
 import { rejected } from '@suzumio/store/turns/authorize';
@@ -154,6 +155,6 @@ function answer(context: ToolhostContext, store: ProjectStore, { claimed, tokens
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    timeoutMs: store.config.turn.timeout,
+    timeoutMs: configOfTurn(store.reader, store, turn.id).turn.timeout,
   };
 }

@@ -5,6 +5,7 @@ import { sandboxDenials, type SandboxRequest } from '@suzumio/core/policy/check-
 import { takenDenials } from '@suzumio/core/policy/check-toolpack';
 import { type Denial, describeDenial } from '@suzumio/core/policy/denial';
 import type { Policy } from '@suzumio/core/policy/policy';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ArtifactsSeen } from '@suzumio/protocol/artifacts-directory';
 import {
   attemptsProtocol,
@@ -32,6 +33,7 @@ import { failTurn } from '@suzumio/store/turns/fail-attempt';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
 import { dueLook } from '@suzumio/store/turns/upstream-looks';
 import { repositoryOfAgent, trackedOf } from '@suzumio/store/turns/workspace-base';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { subscribers } from '@suzumio/store/turns/turn-notices';
 import type { ToolhostContext } from './context.js';
 import { countReadableNotes } from './profile-memory.js';
@@ -166,13 +168,14 @@ async function prepare(
 ): Promise<PreparedTurn | undefined> {
   const { policyOf, host } = context;
   const row = turnRow(store.reader, turn);
+  const config = configOfTurn(store.reader, store, turn);
   // A handler's host is not subject to the policy.
   const agent = agentRow(store.reader, row.agent_id);
   const denials =
     row.status === 'queued' && agent.external === 0
       ? [
-          ...sandboxDenials(policyOf(store.project), sandboxRequest(store, row.agent_id), host),
-          ...loadedDenials(policyOf(store.project), store, agent),
+          ...sandboxDenials(policyOf(store.project), sandboxRequest(store.reader, config, row.agent_id), host),
+          ...loadedDenials(policyOf(store.project), config, agent),
         ]
       : [];
   if (denials.length > 0) {
@@ -237,19 +240,20 @@ function answer(
 ): ClaimAnswer {
   const { toolNames, toolSet, history, artifactsUpTo, ...input } = claimed.input;
   const { id } = input.agent;
-  const request = sandboxRequest(store, id);
-  const repository = repositoryOfAgent(store.reader, store.config, id, input.turn.id);
-  const look = dueLook(store.reader, store.config, input.turn.id);
-  const shared = sharedOf(store.config, id);
-  const toolpacks = toolpacksFor(store, toolNames);
+  const config = configOfTurn(store.reader, store, input.turn.id);
+  const request = sandboxRequest(store.reader, config, id);
+  const repository = repositoryOfAgent(store.reader, config, id, input.turn.id);
+  const look = dueLook(store.reader, config, input.turn.id);
+  const shared = sharedOf(config, id);
+  const toolpacks = toolpacksFor(config, toolNames);
   return {
     attempt: claimed.attempt,
     epoch: claimed.epoch,
     leaseToken: tokens.lease,
     toolToken: tokens.tool,
     leaseMs: context.leaseMs,
-    ...withEnv(request, readAgentEnv(store.reader, id)),
-    ignored: [...(store.config.workspace?.ignore ?? defaultIgnored)],
+    ...withEnv(request, readAgentEnv(store.reader, id, turnRow(store.reader, input.turn.id).config_version)),
+    ignored: [...(config.workspace?.ignore ?? defaultIgnored)],
     tracked: trackedOf(store.reader, id),
     snapshot: claimed.snapshot,
     ...(artifactsUpTo === undefined ? {} : { artifacts: artifactsOf(store, id, artifactsUpTo) }),
@@ -257,15 +261,14 @@ function answer(
     ...(toolpacks.length === 0 ? {} : { toolpacks }),
     input: {
       ...input,
-      ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(store.config, id)) } : {}),
+      ...(history ? { history: readHistory(store.reader, id, history, contextLimitOf(config, id)) } : {}),
       tools:
-        (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ??
-        toolDefinitions(toolNames, store.config),
+        (toolSet === undefined ? undefined : keptToolSet(store.reader, toolSet)) ?? toolDefinitions(toolNames, config),
       ...(repository ? { repository } : {}),
       ...(shared ? { shared } : {}),
       sandbox: { mounts: request.sandbox.mounts.map(({ target, readonly }) => ({ path: target, readonly })) },
       protocol: runnerProtocol,
-      limits: { timeoutMs: store.config.turn.timeout, doorPatienceMs: context.leaseMs },
+      limits: { timeoutMs: config.turn.timeout, doorPatienceMs: context.leaseMs },
     },
   };
 }
@@ -279,7 +282,7 @@ function artifactsOf({ reader, config }: ProjectStore, agent: string, upTo: numb
 }
 
 /** The policy may have changed since a toolpack was loaded. */
-function loadedDenials(policy: Policy, { config }: ProjectStore, agent: AgentRow): Denial[] {
+function loadedDenials(policy: Policy, config: ProjectConfig, agent: AgentRow): Denial[] {
   const used = new Set(namesOfTools(agent, config).map((tool) => toolpackOf(config, tool)?.id));
   return localToolpacks(config)
     .filter(({ id }) => used.has(id))
@@ -287,7 +290,7 @@ function loadedDenials(policy: Policy, { config }: ProjectStore, agent: AgentRow
 }
 
 /** The local toolpacks of an agent's tools. */
-function toolpacksFor({ config }: ProjectStore, allowed: readonly string[]): ClaimedToolpack[] {
+function toolpacksFor(config: ProjectConfig, allowed: readonly string[]): ClaimedToolpack[] {
   return localToolpacks(config).flatMap(({ id, sha256, runner, tools }) => {
     const names = tools.map(({ name }) => name).filter((name) => allowed.includes(name));
     return runner === undefined || names.length === 0 ? [] : [{ id, sha256, runner, tools: names }];

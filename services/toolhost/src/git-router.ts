@@ -18,7 +18,7 @@ import { authorizeTool } from '@suzumio/store/turns/authorize';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { isPackOfTurn } from '@suzumio/store/turns/upstream-looks';
 import { requirePushable } from '@suzumio/store/content/shared-pushes';
-import { findPush, pushToShared, requireRoom, requireShared } from '@suzumio/store/turns/push-to-shared';
+import { findPush, pushRights, pushToShared, requireRoom } from '@suzumio/store/turns/push-to-shared';
 import { attemptTokenOf, requireRunner, senderOf } from './auth.js';
 import { refuseCall } from './call-tool.js';
 import { closeOf } from './bodies/close-of.js';
@@ -60,7 +60,7 @@ export function gitRouter(context: ToolhostContext): Router {
       ofAttempt(context, request, async ({ store, agent, turn }) => {
         const hash = parse(sha256, request.params.sha256, 'content hash');
         if (!isPackOfTurn(store.reader, turn, hash)) {
-          requireShared(store.config, agent);
+          pushRights(store.reader, store, { agent, turn });
           if (!isPushed(store.reader, hash)) throw new SuzumioError('not-found', `No push has brought a pack ${hash}.`);
         }
         await sendContent(context, store.project, hash, false, response);
@@ -91,7 +91,9 @@ export function gitRouter(context: ToolhostContext): Router {
       // Before anything is read for it, and again in the transaction.
       requireRoom(store.reader, store, agent, turn);
       try {
-        requirePushable(store.reader, requireShared(store.config, agent), push.updates);
+        for (const rights of pushRights(store.reader, store, { agent, turn })) {
+          requirePushable(store.reader, rights, push.updates);
+        }
       } catch (error) {
         if (!isSuzumioError(error, 'git-ref-refused')) throw error;
         const call = {
@@ -126,7 +128,7 @@ async function using<Result>(
   work: (of: { store: ProjectStore; agent: string }) => Promise<Result> | Result,
 ): Promise<Result> {
   return ofAttempt(context, request, (of) => {
-    requireShared(of.store.config, of.agent);
+    pushRights(of.store.reader, of.store, of);
     return work(of);
   });
 }

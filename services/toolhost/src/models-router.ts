@@ -14,6 +14,7 @@ import {
   stepHeader,
 } from '@suzumio/protocol/model-chat';
 import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { attemptRow } from '@suzumio/store/rows';
 import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
 import { roomOf } from './bodies/close-of.js';
@@ -95,7 +96,7 @@ async function listModels({ cell }: ToolhostContext, token: PresentedToken): Pro
     const { agent } = authorizeTool(store.reader, token);
     // Handlers call models of their own.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
-    const models = presetsFor(store.config, agent).map((id) => ({
+    const models = presetsFor(configOfTurn(store.reader, store, token.turn), agent).map((id) => ({
       id,
       object: 'model',
       created: 0,

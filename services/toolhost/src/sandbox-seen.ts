@@ -8,7 +8,8 @@ import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { sandboxPacksOf } from '@suzumio/protocol/tool-names';
 import { topOf } from '@suzumio/protocol/workspace-snapshot';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
-import { type AgentRow, agentRow, type TurnRow } from '@suzumio/store/rows';
+import { type AgentRow, agentRow, type TurnRow, unknownAgent } from '@suzumio/store/rows';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
 import { toolNames } from '@suzumio/store/turns/frozen-input';
 import type { SandboxSeen } from '@suzumio/store/turns/prepare-turn';
 import { dueClone } from '@suzumio/store/turns/workspace-base';
@@ -18,10 +19,13 @@ import type { ToolhostContext } from './context.js';
 /** The longest manifest that is read for a prompt: some two thousand entries, a few milliseconds. */
 const maxManifestBytes = 256 * 1024;
 
-/** What an agent's turns request of their host. */
-export function sandboxRequest({ config, reader }: ProjectStore, id: string): SandboxRequest {
-  const agent = config.agents[id];
-  if (!agent) throw new Error(`the project has no agent ${id}`);
+/**
+ * What an agent's turns request of their host.
+ *
+ * @throws SuzumioError `agent-unknown` where it was retired meanwhile
+ */
+export function sandboxRequest(reader: SqlReader, config: ProjectConfig, id: string): SandboxRequest {
+  const agent = config.agents[id] ?? unknownAgent(reader, id);
   const clone = dueClone(reader, config, id);
   return {
     backend: backendOf(config, agent),
@@ -40,7 +44,7 @@ export function toMeasure(
 ): SandboxRequest | undefined {
   if (mounts !== 'unmeasured') return undefined;
   if (status !== 'queued' || input !== null) return undefined;
-  const request = sandboxRequest(store, agent);
+  const request = sandboxRequest(store.reader, store.config, agent);
   if (request.backend !== 'docker' || request.sandbox.mounts.length === 0) return undefined;
   return usesSandbox(store.config, agentRow(store.reader, agent)) ? request : undefined;
 }
@@ -67,7 +71,7 @@ export async function sandboxSeen(
   };
 }
 
-function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>): boolean {
+function usesSandbox(config: ProjectConfig, agent: Pick<AgentRow, 'id' | 'external'>): boolean {
   const tools = toolNames(agent, config);
   return sandboxPacksOf(tools).length > 0 || tools.some((tool) => toolpackOf(config, tool) !== undefined);
 }

@@ -4,15 +4,13 @@ import { maxCallBytes } from '@suzumio/protocol/door';
 import { maxImageBytes } from '@suzumio/protocol/images';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { maxStepResultBytes } from '@suzumio/protocol/sandbox-steps';
-import { allowsTool } from '@suzumio/protocol/tool-names';
 import { supportPath, supportRequest } from '@suzumio/protocol/toolpacks/support';
 import { parse } from '@suzumio/runtime/http/validate';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
-import { toolNames } from '@suzumio/store/turns/frozen-input';
+import { toolsInTurn } from '@suzumio/store/turns/tools-in-turn';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
-import { agentRow } from '@suzumio/store/rows';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
 import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
@@ -94,7 +92,7 @@ async function requireReadable(
   sha256: string,
 ): Promise<void> {
   const { agent } = authorizeTool(store.reader, token);
-  if (!toolNames(agentRow(store.reader, agent), store.config).includes('file.apply')) {
+  if (!toolsInTurn(store.reader, store, { agent, turn: token.turn }).includes('file.apply')) {
     await requireTool(context, store, token, 'artifacts.read', sha256);
   }
   if (!isPublished(store.reader, sha256)) {
@@ -116,7 +114,7 @@ async function requireUpload(
 ): Promise<string> {
   const { agent } = authorizeTool(store.reader, token);
   const mayBeImage = Number(headers['content-length'] ?? Infinity) <= maxImageBytes;
-  if (mayBeImage && toolNames(agentRow(store.reader, agent), store.config).includes('file.read')) return agent;
+  if (mayBeImage && toolsInTurn(store.reader, store, { agent, turn: token.turn }).includes('file.read')) return agent;
   return requireTool(context, store, token, 'artifacts.publish', params.sha256);
 }
 
@@ -134,7 +132,7 @@ async function requireTool(
   sha256: string,
 ): Promise<string> {
   const { agent } = authorizeTool(store.reader, token);
-  if (allowsTool(JSON.parse(agentRow(store.reader, agent).tools_json) as string[], tool)) return agent;
+  if (toolsInTurn(store.reader, store, { agent, turn: token.turn }).includes(tool)) return agent;
   const does = tool === 'artifacts.read' ? 'fetch' : 'upload';
   const message = `Agent ${agent} may not use ${tool}, so it may ${does} no content.`;
   const call = { ...token, agent, tool, input: keptInput({ sha256 }), requestHash: '' };

@@ -44,6 +44,8 @@ export interface AgentRow {
   snapshot: string | null;
   /** The snapshot from whose own artifacts it has published last. */
   published_snapshot: string | null;
+  /** The version of the project's file that no longer has it; null for all others. */
+  retired_version: number | null;
   /** 1 where a handler runs its turns. */
   external: number;
   /** The handler that last asked for its turns, and when. */
@@ -67,6 +69,8 @@ export interface TurnRow {
   waits_for: string | null;
   prompt_seq: number | null;
   input_json: string | null;
+  /** The version of the project's file that it runs with: that of its prompt. */
+  config_version: number;
   ended_by_tool: string | null;
   failure_json: string | null;
   queued_at_ms: number;
@@ -118,6 +122,14 @@ export function projectRow(reader: SqlReader): ProjectRow {
 /** The pause of a project or an agent; null where it is not paused. */
 export function pauseOf({ paused_json }: Pick<ProjectRow, 'paused_json'>): Pause | null {
   return paused_json === null ? null : (JSON.parse(paused_json) as Pause);
+}
+
+/** An agent's state as it is told. The row of one that was retired says that it is stopped. Databases of before know none. */
+export function stateOf({
+  state,
+  retired_version,
+}: Omit<AgentRow, 'retired_version'> & { retired_version?: number | null }): AgentState {
+  return (retired_version ?? null) === null ? state : 'retired';
 }
 
 /** @throws SuzumioError `agent-unknown` */

@@ -1,10 +1,15 @@
 import { afterEach } from '@jest/globals';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';
 import type { AgentState } from '@suzumio/contract/model/states';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { keptInput } from '@suzumio/store/turns/kept-input';
+import { listAgents } from '@suzumio/store/projects/agents';
+import { type AppliedConfig, applyConfig, type NewConfig } from '@suzumio/store/projects/apply-config';
+import { withVariables } from '@suzumio/store/projects/config-versions';
+import { newestVersion } from '@suzumio/store/sqlite/configs';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hashToken } from '@suzumio/store/turns/tokens';
 import type { Tx } from '@suzumio/store/sqlite/tx';
@@ -140,7 +145,25 @@ export class Team {
   }
 
   stateOf(agent: string): AgentState | undefined {
-    return this.store.reader.get<{ state: AgentState }>('SELECT state FROM agents WHERE id = :agent', { agent })?.state;
+    return listAgents(this.store.reader).find(({ id }) => id === agent)?.state;
+  }
+
+  /** Applies the project's file with something changed, as the newest version. */
+  change(make: (config: ProjectConfig) => ProjectConfig, more: Partial<NewConfig> = {}): Promise<AppliedConfig> {
+    const { reader } = this.store;
+    const base = newestVersion(reader);
+    const config = make(withVariables(reader, this.store, base));
+    const source = `# version ${String(base + 1)}`;
+    return this.write((tx) => applyConfig(tx, { base, config, source, actor: 'test', snapshots: new Map(), ...more }));
+  }
+
+  /** Takes an agent out of the project's file. */
+  retire(agent: string): Promise<AppliedConfig> {
+    return this.change((config) => ({
+      ...config,
+      agents: Object.fromEntries(Object.entries(config.agents).filter(([id]) => id !== agent)),
+      channels: config.channels.map(({ name, members }) => ({ name, members: members.filter((id) => id !== agent) })),
+    }));
   }
 
   turn(turn: string) {

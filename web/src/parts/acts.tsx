@@ -12,6 +12,7 @@ const verbs: Readonly<Record<string, string>> = {
   'project.completed': 'approved the report',
   'project.stopped': 'stopped the project',
   'project.labelled': 'changed its labels',
+  'config.changed': 'changed the project file',
   'project.paused': 'paused the project',
   'project.resumed': 'resumed the project',
   'project.deleted': 'deleted the project',

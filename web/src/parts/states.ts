@@ -23,6 +23,7 @@ export function stateOfProject(
 export function stateOfAgent({ state, paused, activeTurn, unread }: Agent): State {
   if (state === 'failed') return { mark: 'failed', word: 'failed' };
   if (state === 'stopped') return { mark: 'stopped', word: 'stopped' };
+  if (state === 'retired') return { mark: 'stopped', word: 'retired' };
   if (activeTurn?.status === 'running') return { mark: 'running', word: `turn ${activeTurn.number}` };
   if (paused !== null) return { mark: 'paused', word: 'paused' };
   if (activeTurn) return { mark: 'queued', word: `turn ${activeTurn.number} is next` };

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { auditEntry, tokenView } from '@suzumio/contract/model/access-token';
 import { profileSummary, profileView, teamSummary, teamView } from '@suzumio/contract/model/profile';
+import { configChange } from '@suzumio/contract/model/config-change';
+import { configVersionView } from '@suzumio/contract/model/config-version';
 import { eventSchemas, eventType, otherEvent, projectEvent } from '@suzumio/contract/model/event';
 import { foundItem } from '@suzumio/contract/model/found';
 import { decision, inboxItem } from '@suzumio/contract/model/inbox';
@@ -21,6 +23,7 @@ import * as acts from '@suzumio/contract/operations/acts';
 import * as agents from '@suzumio/contract/operations/agents';
 import * as artifacts from '@suzumio/contract/operations/artifacts';
 import * as cellEvents from '@suzumio/contract/operations/cell-events';
+import * as configs from '@suzumio/contract/operations/configs';
 import * as events from '@suzumio/contract/operations/events';
 import * as inbox from '@suzumio/contract/operations/inbox';
 import * as memory from '@suzumio/contract/operations/memory';
@@ -49,6 +52,8 @@ export const requestSchemas: Readonly<Record<string, z.ZodType>> = {
   CreateProject: projects.createProjectRequest,
   SendMessage: messages.sendMessageRequest,
   CheckProjectFile: files.checkProjectFileRequest,
+  DiffConfig: configs.diffConfigRequest,
+  ApplyConfig: configs.applyConfigRequest,
   LabelProject: projects.labelRequest,
   StopProject: projects.stopRequest,
   Approve: projects.approveRequest,
@@ -100,6 +105,13 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ExampleList: files.exampleListAnswer,
   Example: files.example,
   ResolvedConfig: projectConfig,
+  ConfigChange: configChange,
+  ConfigVersion: configVersionView,
+  ConfigVersionList: configs.configVersionListAnswer,
+  ConfigVersionDetail: configs.configVersionAnswer,
+  ConfigComparison: configs.compareVersionsAnswer,
+  ConfigDiff: configs.diffConfigAnswer,
+  AppliedConfig: configs.applyConfigAnswer,
   Agent: views.agentView,
   AgentList: agents.agentListAnswer,
   Why: whyAnswer,
@@ -240,4 +252,5 @@ export const pathParameters: Readonly<Record<string, { description: string; sche
   profile: { description: "The profile's nickname or id.", schema: z.string() },
   note: { description: "The note's id.", schema: z.string() },
   team: { description: "The team's name.", schema: z.string() },
+  version: { description: "The version's number.", schema: z.string() },
 };

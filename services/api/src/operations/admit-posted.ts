@@ -1,3 +1,4 @@
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { ConfigErrors, type ConfigProblem } from '@suzumio/core/config/config-problem';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
@@ -10,12 +11,13 @@ type Admitting = Pick<ApiContext, 'policy' | 'host' | 'budgetUsdPerDay' | 'examp
 /**
  * Refuses a posted project that this server does not allow, or with fields that this version does not enforce.
  *
+ * @param known what the project has already: it is not refused again
  * @returns what of this host's disk it may be made with
  * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
  */
-export function admitPosted(context: Admitting, loaded: LoadedProject): AllowedDirectories {
+export function admitPosted(context: Admitting, loaded: LoadedProject, known?: ProjectConfig): AllowedDirectories {
   // The policy comes first: what it denies is refused for that, supported or not.
-  const allowed = refuseDenied(context, loaded);
+  const allowed = refuseDenied(context, loaded, known);
   refuseUnsupported(loaded);
   return allowed;
 }
@@ -41,8 +43,13 @@ export function problemsOf(check: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-function refuseDenied({ policy, host, budgetUsdPerDay, examples }: Admitting, loaded: LoadedProject) {
-  return refuseByPolicy(loaded, withExamples(policy, examples), host, { dayBudget: budgetUsdPerDay !== undefined });
+function refuseDenied(
+  { policy, host, budgetUsdPerDay, examples }: Admitting,
+  loaded: LoadedProject,
+  known?: ProjectConfig,
+) {
+  const dayBudget = budgetUsdPerDay !== undefined;
+  return refuseByPolicy(loaded, withExamples(policy, examples), host, { dayBudget, known });
 }
 
 /** Everybody has the examples of an installation: they may be copied whatever a policy says. */

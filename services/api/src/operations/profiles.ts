@@ -47,11 +47,13 @@ export const profileRuns: Runs<typeof profiles> = {
 
 /** The agent that started from a profile. */
 function agentOf(tx: Tx, { id, nickname, team }: ProfileView, project: string): string {
-  const agent = tx.get<{ id: string }>('SELECT id FROM agents WHERE profile_id = :id', { id });
+  const agent = tx.get<{ id: string }>('SELECT id FROM agents WHERE profile_id = :id AND retired_version IS NULL', {
+    id,
+  });
   if (agent) return agent.id;
   throw new SuzumioError(
     'recipient-unknown',
-    `${nickname} is not in ${project}, which was made before ${nickname} came to the team ${String(team)}.`,
+    `${nickname} is not in ${project}: the file of that project brings ${nickname} there (suzumio teams up ${String(team)} --from FILE).`,
     { recipient: nickname },
   );
 }

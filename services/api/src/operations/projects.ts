@@ -1,8 +1,8 @@
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { projects } from '@suzumio/contract/operations/projects';
 import { parse } from '@suzumio/runtime/http/validate';
-import { withoutSecretTexts, withoutSecretValues } from '@suzumio/core/config/agent-env';
-import { readSource } from '@suzumio/store/cell/create-project';
+import { withoutSecretValues } from '@suzumio/core/config/agent-env';
+import { hasVersions, newestVersion } from '@suzumio/store/sqlite/configs';
 import { labelProject } from '@suzumio/store/projects/label-project';
 import { readProject, readStatus } from '@suzumio/store/projects/read-project';
 import { approveProject, requestChanges, startProject, stopProject } from '@suzumio/store/projects/project-transitions';
@@ -12,6 +12,7 @@ import { requireProject } from '../auth.js';
 import { bodyOf } from '../call.js';
 import { orUnknown } from '../project-access.js';
 import type { Runs } from '../routes.js';
+import { fileOf } from './stored-file.js';
 import { detailOf, withDetails } from './project-details.js';
 import { transition } from './transitions.js';
 
@@ -68,9 +69,9 @@ export const projectRuns: Runs<typeof projects> = {
   getResolvedConfig: (call) => call.withProject(({ config }) => withoutSecretValues(config)),
 
   getProjectSource: (call) =>
-    call.withProject(async () => {
-      const source = await readSource(call.context.cell.directory, call.params.project);
-      return { version: 1, file: source === null ? null : withoutSecretTexts(source) };
+    call.withProject(async (store) => {
+      const version = hasVersions(store.reader) ? newestVersion(store.reader) : 1;
+      return { version, file: await fileOf(call.context.cell, store, version) };
     }),
 
   startProject: (call) =>

@@ -29,6 +29,7 @@ import {
 import { noteRefusal, noteSample } from '../support/note-samples.js';
 import { otherProfileBodies, ownSubject, profileBodies, profileRefusal } from '../support/profile-samples.js';
 import { refusal } from '../support/refusal.js';
+import { standingYaml } from '../support/register-samples.js';
 import { contradiction } from '../../../../test/support/emitted.js';
 import { routesOf } from '../support/routes.js';
 import { leaveFiles, publish } from '../support/play.js';
@@ -48,10 +49,19 @@ const elsewhere = { host: 'away.example', origin: 'http://away.example' };
 const mail = { recipient: 'ben', body: 'Hello.' };
 const file = (extra = '') => contractYaml(`posted-${String(++made)}`) + extra;
 
+/** The file of a project with something changed in it. */
+const changedFile = (project: string, from: string | RegExp = 'Write.', to = 'Write well.') => {
+  const changed = contractYaml(project).replace(from, to);
+  expect(changed).not.toBe(contractYaml(project));
+  return changed;
+};
+
 /** What is sent to operations that take something. */
 const bodies: Readonly<Record<string, () => unknown>> = {
   createProject: () => ({ file: file() }),
   checkProjectFile: () => ({ file: file() }),
+  diffConfig: () => ({ file: changedFile('team') }),
+  applyConfig: () => ({ file: changedFile('team'), baseVersion: 1 }),
   stopProject: () => ({ now: true }),
   approveProject: () => ({ version: 1 }),
   requestChanges: () => ({ recipient: 'ada', body: 'More.', version: 1 }),
@@ -129,6 +139,10 @@ const ownSamples: Readonly<Record<string, () => Promise<Sample>>> = {
   viewArtifact: async () => ({ artifact: await secretFile('secret.html') }),
   getSharedBundle: async () => ({ project: (await projectWithPush()).project }),
   getSharedPack: projectWithPush,
+  applyConfig: async () => {
+    const project = await world.project('running');
+    return { project, body: { file: changedFile(project), baseVersion: 1 } };
+  },
   getSharedDiff: async () => ({ project: await projectWithDiff() }),
   signOut: () => world.signIn(),
   endSession: async () => ({ session: (await world.signIn()).session }),
@@ -206,6 +220,22 @@ async function projectWithPush(): Promise<{ project: string; pack: string }> {
     }),
   );
   return { project, pack };
+}
+
+/** How a file for a project that is there is refused, or a version of its own. */
+function configRefusals(id: 'diffConfig' | 'applyConfig'): Record<string, () => Promise<Answer>> {
+  const asked = (body: object) => () =>
+    world.call(operationCalled(id), { body: { ...body, ...(id === 'applyConfig' ? { baseVersion: 1 } : {}) } });
+  const prompt = 'prompt: Write.';
+  const refusals = {
+    'invalid-config': asked({ file: 'name: [' }),
+    'not-supported-yet': asked({ file: changedFile('team', prompt, `${prompt}, backend: external, env: { A: b }`) }),
+    'policy-denied': asked({ file: changedFile('team', prompt, `${prompt}, workspace: { from: /etc }`) }),
+    'profile-unknown': asked({ file: changedFile('team', prompt, `${prompt}, profile: Nobody`) }),
+    'profile-retired': asked({ file: changedFile('team', prompt, `${prompt}, profile: Old`) }),
+    'config-version-unknown': asked({ revert: 99 }),
+  };
+  return Object.fromEntries(Object.entries(refusals).map(([code, refuse]) => [`${id} ${code}`, refuse]));
 }
 
 const pushOf = (change: object, more: object = {}): Promise<Answer> => {
@@ -383,6 +413,13 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
   'report-version-refused': (operation, sample) =>
     world.call(operation, { ...sample, body: { ...(sample.body as object), version: 2 } }),
   'recipient-unknown': (operation, sample) => sendWith(operation, sample, { recipient: 'zoe' }),
+  'recipient-retired': async (operation, sample) => {
+    const project = sample.project ?? (await world.project('running'));
+    const without = changedFile(project, / {2}eve:.*\n/, '');
+    await world.call(operationCalled('applyConfig'), { project, body: { file: without, baseVersion: 1 } });
+    await world.call(operationCalled('sendMessage'), { project, body: mail });
+    return sendWith(operation, { ...sample, project }, { recipient: 'eve' });
+  },
   'recipient-ambiguous': (operation, sample) => sendWith(operation, sample, { recipient: 'Twin' }),
   'recipient-self': (operation, sample) => sendWith(operation, sample, { recipient: 'user' }),
   'channel-unknown': (operation, sample) => sendWith(operation, sample, { recipient: undefined, channel: '#none' }),
@@ -402,6 +439,7 @@ const commonRefusals: Partial<Record<ErrorCode, Refuse>> = {
       redactMessage: { because: 'It was wrong.' },
       redactArtifact: { because: 'It was wrong.' },
       labelProject: { remove: ['env'] },
+      applyConfig: { baseVersion: 2 },
       pauseAgent: { reason: 'It rests.' },
       pauseProject: { reason: 'It is day.' },
       changeBudget: { turns: 60 },
@@ -444,6 +482,22 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     post('createProject', { file: file('  zoe: { role: zoe, backend: external, env: { A: b } }\n') }),
   'createProject policy-denied': () =>
     post('createProject', { file: file().replace('prompt: Write.', 'prompt: Write., workspace: { from: /etc }') }),
+  'getConfigVersion config-version-unknown': () => world.call(operationCalled('getConfigVersion'), { version: '99' }),
+  'compareConfigVersions config-version-unknown': () =>
+    world.call(operationCalled('compareConfigVersions'), { query: 'from=99' }),
+  ...configRefusals('diffConfig'),
+  ...configRefusals('applyConfig'),
+  'applyConfig config-conflict': async () => {
+    const sample = await sampleOf(operationCalled('applyConfig'));
+    await world.call(operationCalled('applyConfig'), sample);
+    return world.call(operationCalled('applyConfig'), sample);
+  },
+  'applyConfig config-change-refused': () =>
+    world.call(operationCalled('applyConfig'), { body: { file: file(), baseVersion: 1 } }),
+  'standUpTeam config-change-refused': () =>
+    world.call(operationCalled('standUpTeam'), {
+      body: { file: standingYaml('desk', 'member: { profile: "*", backend: external }') },
+    }),
   'retryAgent agent-state-refused': () => world.call(operationCalled('retryAgent')),
   'resetAgent agent-state-refused': () => world.call(operationCalled('resetAgent')),
   'replyToMessage message-unanswerable': async () => {

@@ -26,6 +26,8 @@ export interface Sample extends CallOptions {
   artifact?: string;
   pack?: string;
   note?: string;
+  /** A version of a project's file. @default the first */
+  version?: string;
   message?: string;
   /** A token's name. */
   of?: string;
@@ -120,6 +122,7 @@ export async function contractWorld(): Promise<ContractWorld> {
         artifact: sample.artifact ?? subject,
         pack: sample.pack ?? 'f'.repeat(64),
         note: sample.note ?? 'note_1',
+        version: sample.version ?? '1',
         message,
         thread: message,
         profile,

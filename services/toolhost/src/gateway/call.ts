@@ -6,6 +6,7 @@ import { externalEngine } from '@suzumio/protocol/handlers';
 import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
 import { backOff } from '@suzumio/protocol/retry';
 import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budgets-of';
 import { attemptRow } from '@suzumio/store/rows';
@@ -72,7 +73,8 @@ export async function callModel(
     // Handlers call models of their own: this host's keys are not for them.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
-    const candidates = withCountedPrices(context, token.project, candidatesFor(store.config, agent, asked.model));
+    const config = configOfTurn(store.reader, store, token.turn);
+    const candidates = withCountedPrices(context, token.project, candidatesFor(config, agent, asked.model));
     const images = ShownImages.of(store.reader, token.turn, asked.images, contentOf(context, token.project));
     const size = { bytes: asked.askedBytes, images: images.sizes };
     const question: ModelQuestion = {
@@ -83,7 +85,7 @@ export async function callModel(
       purpose,
       uncaptured,
       requestHash: asked.requestHash,
-      preset: asked.model ?? presetOf(store.config, agent) ?? '',
+      preset: asked.model ?? presetOf(config, agent) ?? '',
       worst: worstCost(candidates, size),
       sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
     };

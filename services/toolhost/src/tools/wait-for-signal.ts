@@ -14,7 +14,8 @@ export const waitForSignal = defineTool({
     ({ reason, notifyPm }) =>
     (tx, site) => {
       tx.emit({ type: 'agent.waiting', actor: site.agent, agent: site.agent, turn: site.turn, data: { reason } });
-      const hasManager = tx.get('SELECT 1 FROM agents WHERE id = :id', { id: projectManager }) !== undefined;
+      const hasManager =
+        tx.get('SELECT 1 FROM agents WHERE id = :id AND retired_version IS NULL', { id: projectManager }) !== undefined;
       if (notifyPm && hasManager && site.agent !== projectManager) {
         postMessage(tx, {
           sender: site.agent,

@@ -4,7 +4,7 @@ import { longestWaitMs } from '../operations/wait-timeout.js';
 
 /** What a client has to know of an operation to ask for it: plain data, so that it can be carried where zod is not. */
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With its names, as `:project`. */
   readonly path: string;
   /** The least scope of a token for it. */
@@ -23,7 +23,7 @@ export function callOf(operation: Operation): Call {
   const isTransfer = upload !== undefined || answers === 'stream';
   const waitMs = operation.query && 'timeout' in operation.query.shape ? longestWaitMs : 0;
   return {
-    method: method === 'get' ? 'GET' : method === 'post' ? 'POST' : 'DELETE',
+    method: method.toUpperCase() as Uppercase<Operation['method']>,
     path,
     scope: scopeOf(operation),
     ...(upload ? { sends: 'bytes' } : body ? { sends: 'json' } : {}),

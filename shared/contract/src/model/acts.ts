@@ -9,6 +9,7 @@ export const actEvents = [
   'project.completed',
   'project.stopped',
   'project.labelled',
+  'config.changed',
   'project.paused',
   'project.resumed',
   'message.redelivered',

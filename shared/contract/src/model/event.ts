@@ -213,6 +213,17 @@ export const eventTable = {
   }),
   'project.paused': told('The project was paused: it starts no turns until it is resumed.', paused),
   'project.resumed': told('A paused project was resumed.', {}),
+  'config.changed': told(
+    "A new version of the project's file is in force. `changed` has the first of the fields that it changed, `reverts` the version that it brings back.",
+    {
+      version: number,
+      reverts: number.optional(),
+      changes: count,
+      changed: z.array(text),
+      added: z.array(text),
+      retired: z.array(text),
+    },
+  ),
   'budget.changed': told('Budget limits of the agent or of the project were changed.', budgetChange.shape),
 } as const;
 

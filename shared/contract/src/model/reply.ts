@@ -11,6 +11,7 @@ export const noReplyCodes = [
   'project-completed',
   'agent-failed',
   'agent-stopped',
+  'agent-retired',
   'turn-failed',
   'turn-cancelled',
   'turn-ended',

@@ -177,6 +177,9 @@ export const turnView = z.object({
   status: z.enum(turnStatuses),
   priority,
   attempt: z.int().describe('How many attempts it has had.'),
+  configVersion: z
+    .int()
+    .describe("The version of the project's file that it runs with: the newest when its prompt was written."),
   text: z.string().nullable().describe('What it ended with.'),
   usage: z.record(z.string(), z.unknown()).nullable(),
   endedByTool: z.string().nullable().describe('The tool that ended it.'),

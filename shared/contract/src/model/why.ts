@@ -20,6 +20,7 @@ export const whyCodes = [
   'protection',
   'agent-failed',
   'agent-stopped',
+  'agent-retired',
   'budget-reached',
   'day-budget-reached',
   'storage-reached',

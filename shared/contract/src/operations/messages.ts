@@ -160,7 +160,7 @@ export const messages = resource('Mail', {
       'The message is stored before the answer; it wakes those that it is for, where the project runs. Mail is taken in every status.',
     body: sendMessageRequest,
     answers: { 201: { description: 'The message is in the inboxes that it is for.', content: json(postedMessage) } },
-    refusals: mailRefusals,
+    refusals: [...mailRefusals, 'recipient-retired'],
   },
   replyToMessage: {
     method: 'post',
@@ -170,7 +170,7 @@ export const messages = resource('Mail', {
     summary: 'Answers a message, in its thread: whoever wrote it, unless it names another recipient or a channel.',
     body: replyRequest,
     answers: { 201: { description: 'The answer is in the inboxes that it is for.', content: json(postedReply) } },
-    refusals: ['message-unknown', 'message-unanswerable', ...mailRefusals],
+    refusals: ['message-unknown', 'message-unanswerable', 'recipient-retired', ...mailRefusals],
   },
   broadcast: {
     method: 'post',

@@ -13,7 +13,7 @@ export interface OperationAnswer {
 
 /** The shape of an operation of the HTTP API: its input, answers and refusals. */
 export interface OperationShape {
-  method: 'get' | 'post' | 'delete';
+  method: 'get' | 'post' | 'put' | 'delete';
   /** As Express writes it. */
   path: string;
   summary: string;

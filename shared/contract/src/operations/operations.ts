@@ -2,6 +2,7 @@ import { acts } from './acts.js';
 import { agents } from './agents.js';
 import { artifacts } from './artifacts.js';
 import { cellEvents } from './cell-events.js';
+import { configs } from './configs.js';
 import { events } from './events.js';
 import { inbox } from './inbox.js';
 import { memory } from './memory.js';
@@ -26,6 +27,7 @@ import { workspaces } from './workspaces.js';
 export const operations = {
   ...projects,
   ...projectFiles,
+  ...configs,
   ...agents,
   ...messages,
   ...inbox,

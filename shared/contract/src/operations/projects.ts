@@ -136,7 +136,7 @@ export type CreateProjectAnswer = z.infer<typeof createProjectAnswer>;
 export const requestChangesAnswer = projectAnswer.extend({ message: postedMessage });
 
 export const projectSource = z.object({
-  version: z.int().describe('Counted from 1: the file that the project was made from.'),
+  version: z.int().describe('Its number, counted from 1: the file that the project was made from.'),
   file: z.string().nullable().describe('Its text; null where it is not there any more.'),
 });
 export type ProjectSource = z.infer<typeof projectSource>;
@@ -204,7 +204,8 @@ export const projects = resource('Projects', {
   getResolvedConfig: {
     method: 'get',
     path: '/api/projects/:project/config/resolved',
-    summary: 'The project file with everything resolved. Durations are milliseconds, sizes bytes.',
+    summary:
+      'The newest version of the project file with everything resolved. Durations are milliseconds, sizes bytes.',
     description: 'Values of variables and of headers are `(hidden)`: keys may stand in them.',
     query: noQuery,
     answers: { 200: { description: 'The resolved project file.', content: json(projectConfig) } },
@@ -212,9 +213,9 @@ export const projects = resource('Projects', {
   getProjectSource: {
     method: 'get',
     path: '/api/projects/:project/config/source',
-    summary: 'The project file as it was given, with its comments.',
+    summary: 'The newest version of the project file as it was given, with its comments.',
     description:
-      'A project keeps the file that it was made from. Values of variables and of headers are `(hidden)`, as in what was resolved; comments are as they were written. Files that it imported are not in it.',
+      'What `applyConfig` has put in force, or what the project was made from. Values of variables and of headers are `(hidden)`, as in what was resolved; comments are as they were written. Files that it imported are not in it.',
     query: noQuery,
     answers: { 200: { description: 'The file.', content: json(projectSource) } },
   },
@@ -261,6 +262,7 @@ export const projects = resource('Projects', {
       'transition-refused',
       'report-version-refused',
       'recipient-unknown',
+      'recipient-retired',
       'recipient-ambiguous',
       'attachment-unknown',
       'idempotency-mismatch',

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { configChange } from '../model/config-change.js';
 import { teamSummary, teamView } from '../model/profile.js';
 import { teamName } from '../model/team-name.js';
 import { json, resource } from './operation.js';
@@ -13,7 +14,7 @@ export const createTeamRequest = request({ name: teamName, description: descript
 
 export const updateTeamRequest = request({ description });
 
-/** Makes a team's standing project from a file, where it has none of that name; starts it in any case. */
+/** Makes a team's standing project from a file, or applies the file to the one of that name; starts it in any case. */
 export const standUpRequest = request({
   file: z
     .string()
@@ -32,7 +33,7 @@ export const teamListAnswer = namedListOf(teamSummary);
 /** The name of the deleted team. */
 export const deleteTeamAnswer = z.object({ name: z.string() });
 
-/** How a standing project differs from the team as it is now: it keeps those that it was made with, as they were. */
+/** How a standing project differs from the team as it is now: it has those that the newest version of its file has, as they were then. */
 export const standingDifferences = z.object({
   absent: z.array(z.string()).describe('Nicknames of members that are not in it.'),
   departed: z
@@ -45,6 +46,8 @@ export type StandingDifferences = z.infer<typeof standingDifferences>;
 export const standUpAnswer = projectAnswer.extend({
   team: z.string(),
   made: z.boolean().describe('Whether this request made it.'),
+  version: z.int().describe("The version of the project's file that is in force."),
+  changes: z.array(configChange).describe('What this request changed in the file of one that was there.'),
   differences: standingDifferences,
   warnings: z.array(z.string()).describe('What is allowed in the file and probably not meant.'),
   notes: z.array(z.string()).describe('What the file has of the published format that has no effect here, and why.'),
@@ -104,7 +107,7 @@ export const teams = resource('Profiles', {
     path: '/api/teams/:team/up',
     wholeCell: true,
     summary:
-      'Makes the standing project of a team from the text of a project file, unless it has one of that name; starts it; says how it differs from the team.',
+      'Makes the standing project of a team from the text of a project file, or applies the file where it has one of that name; starts it; says how it differs from the team.',
     description: 'Asked again, it makes nothing new: it takes no `Idempotency-Key`, for it needs none.',
     body: standUpRequest,
     repeatable: false,
@@ -122,6 +125,7 @@ export const teams = resource('Profiles', {
       'profile-retired',
       'not-supported-yet',
       'policy-denied',
+      'config-change-refused',
     ],
   },
 });

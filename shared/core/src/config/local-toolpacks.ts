@@ -31,3 +31,13 @@ export function withoutTaken(config: ProjectConfig): ProjectConfig {
   );
   return { ...config, tools: { toolpacks } };
 }
+
+/** A version of a project's file whose local toolpacks are those that the project has already, where it names them as before. */
+export function withTakenOf(current: ProjectConfig, next: ProjectConfig): ProjectConfig {
+  const toolpacks = next.tools.toolpacks.map((pack) => {
+    if (typeof pack === 'string' || !('path' in pack) || pack.taken !== undefined) return pack;
+    const had = current.tools.toolpacks.find((one) => typeof one === 'object' && 'path' in one && one.id === pack.id);
+    return had !== undefined && typeof had === 'object' && 'path' in had && had.path === pack.path ? had : pack;
+  });
+  return { ...next, tools: { toolpacks } };
+}

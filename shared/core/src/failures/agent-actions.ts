@@ -2,7 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { AgentState } from '@suzumio/contract/model/states';
 
 /** An operator's actions on one agent. */
-export type AgentAction = 'retry' | 'reset' | 'redeliver' | 'stop' | 'start';
+export type AgentAction = 'retry' | 'reset' | 'redeliver' | 'stop' | 'start' | 'pause';
 
 /** An agent as these rules see it. */
 export interface ActedOnAgent {
@@ -22,6 +22,7 @@ const allowedIn: Readonly<Record<AgentAction, readonly AgentState[]>> = {
   redeliver: ['failed', 'quiet', 'stopped'],
   stop: ['quiet', 'running'],
   start: ['stopped'],
+  pause: ['quiet', 'running', 'failed', 'stopped'],
 };
 
 /**
@@ -33,6 +34,13 @@ export function assertAgentAllows(agent: ActedOnAgent, action: AgentAction): voi
   if (action === 'start' && agent.stopping) return;
   const states = allowedIn[action];
   if (states.includes(agent.state) && !(action === 'stop' && agent.stopping)) return;
+  if (agent.state === 'retired') {
+    throw new SuzumioError(
+      'agent-state-refused',
+      `Agent ${agent.id} was retired, so "${action}" is refused: a version of the project's file that has it again brings it back.`,
+      { agent: agent.id, state: agent.state, action },
+    );
+  }
   const state = agent.stopping ? 'running and will stop after its turn' : agent.state;
   const allowed = new Intl.ListFormat('en', { type: 'disjunction' }).format(states);
   throw new SuzumioError(

@@ -26,6 +26,8 @@ export interface AllowedDirectories {
 export interface PolicyCheckOptions {
   /** Whether the cell has a budget for a day: then each model needs a price. */
   readonly dayBudget?: boolean;
+  /** A version of the same project that is in force: what a policy denies it is denied to its turns, and not refused again. */
+  readonly known?: FileConfig | undefined;
 }
 
 /**
@@ -74,7 +76,10 @@ export function refuseByPolicy(
   options?: PolicyCheckOptions,
 ): AllowedDirectories {
   const problems = new Map<string, { problem: ConfigProblem; denied: Denial }>();
+  const known = options?.known === undefined ? [] : projectDenials(policy, options.known, host, options);
+  const isKnown = new Set(known.map(describeDenial));
   for (const denied of projectDenials(policy, project.config, host, options)) {
+    if (isKnown.has(describeDenial(denied))) continue;
     const problem: ConfigProblem = {
       ...project.locate(denied.path),
       code: 'policy-denied',

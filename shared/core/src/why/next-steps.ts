@@ -40,6 +40,7 @@ export const nextSteps = {
   startAgent: (project: string, agent: string) =>
     step(`agents start ${project} ${agent}`, 'startAgent', { project, agent }),
   why: (project: string, agent: string) => step(`why ${project} ${agent}`, 'whyAgent', { project, agent }),
+  configVersions: (project: string) => step(`config versions ${project}`, 'listConfigVersions', { project }),
   startProject: (project: string) => step(`start ${project}`, 'startProject', { project }),
   readReport: (project: string) => step(`report ${project}`, 'getReport', { project }),
   requestChanges: (project: string, agent: string) =>

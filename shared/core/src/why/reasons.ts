@@ -103,7 +103,7 @@ export interface StateFacts {
 }
 
 export type StateReason = WhyReason & {
-  code: `project-${Exclude<ProjectStatus, 'running'>}` | 'agent-failed' | 'agent-stopped';
+  code: `project-${Exclude<ProjectStatus, 'running'>}` | 'agent-failed' | 'agent-stopped' | 'agent-retired';
 };
 
 /** Why the states of a project and of an agent keep the agent from turns; empty where they do not. */
@@ -114,6 +114,10 @@ export function stateReasons(facts: StateFacts): StateReason[] {
 function ofAgent(facts: StateFacts): StateReason[] {
   const { project, agent } = facts;
   if (agent.state === 'failed') return [agentFailed(facts)];
+  if (agent.state === 'retired') {
+    const sentence = "It was retired: the project's file has it no more. A version that has it again brings it back.";
+    return [{ code: 'agent-retired', sentence, ...nextSteps.configVersions(project.id) }];
+  }
   if (agent.state !== 'stopped') return [];
   const sentence = 'It was stopped, and starts no turns until it is started.';
   return [{ code: 'agent-stopped', sentence, ...nextSteps.startAgent(project.id, agent.id) }];

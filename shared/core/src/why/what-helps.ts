@@ -14,8 +14,8 @@ interface Help {
   words?: string;
 }
 
-const keepsItsFile =
-  'a project keeps the file that it was made from, so one that is wrong there is deleted and made anew';
+const mendTheFile =
+  "where the project's file is wrong, a retry goes by the version that the turn began with: apply another (suzumio config apply), then give the turn up (agents reset --redeliver)";
 
 /** Every failure with which a turn may end. */
 const helps: Readonly<Record<FailureCode, Help>> = {
@@ -52,21 +52,22 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   'image-without-tools': { step: 'mend', words: 'Retry it once the image is made anew.' },
   'handler-failed': { step: 'mend', words: 'Retry it once its handler is mended.' },
   'prompt-failed': { step: 'mend', words: 'Retry it once that is mended.' },
-  'policy-denied': { step: 'mend', words: `Retry it once the policy allows that; ${keepsItsFile}.` },
-  'repository-refused': { step: 'mend', words: `Retry it once the repository can be cloned; ${keepsItsFile}.` },
-  'repository-too-large': { step: 'mend', words: `Retry it once the repository is small enough; ${keepsItsFile}.` },
-  'repository-unsupported': { step: 'mend', words: `Retry it once the repository is without that; ${keepsItsFile}.` },
-  'ref-unknown': { step: 'mend', words: `Retry it once the repository has that ref; ${keepsItsFile}.` },
+  'policy-denied': { step: 'mend', words: `Retry it once the policy allows that; ${mendTheFile}.` },
+  'repository-refused': { step: 'mend', words: `Retry it once the repository can be cloned; ${mendTheFile}.` },
+  'repository-too-large': { step: 'mend', words: `Retry it once the repository is small enough; ${mendTheFile}.` },
+  'repository-unsupported': { step: 'mend', words: `Retry it once the repository is without that; ${mendTheFile}.` },
+  'ref-unknown': { step: 'mend', words: `Retry it once the repository has that ref; ${mendTheFile}.` },
   'provider-key-rejected': {
     step: 'mend',
-    words: `Retry it once the server was started with a key that the provider accepts; ${keepsItsFile}.`,
+    words: `Retry it once the server was started with a key that the provider accepts; ${mendTheFile}.`,
   },
   'provider-quota-spent': { step: 'mend', words: 'Retry it once the account is topped up.' },
-  'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${keepsItsFile}.` },
+  'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${mendTheFile}.` },
 
   'step-limit': {
     step: 'redeliver',
-    words: `A retry would be at the limit at once; a new turn has all its steps. Where they are too few: ${keepsItsFile}.`,
+    words:
+      "A retry would be at the limit at once; a new turn has all its steps. Where they are too few, change the project's file first (suzumio config apply).",
   },
   'journal-mismatch': {
     step: 'redeliver',
@@ -74,7 +75,8 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   },
   'model-refused': {
     step: 'redeliver',
-    words: `A retry would ask the same again; a new turn asks anew. Where the settings are refused: ${keepsItsFile}.`,
+    words:
+      "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
   },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },

@@ -34,6 +34,20 @@ describe('the entry that stands for all members', () => {
     ]);
   });
 
+  test('keeps the ids of members that a project has, and gives nobody the id of another', () => {
+    const ids = new Map([
+      ['member-1', 'id-2'],
+      ['member-2', 'gone'],
+      ['lead', null],
+    ]);
+    const { agents } = withMembers(readProjectText(file('  member: { profile: "*" }\n'), 'file'), members, ids).config;
+    expect(Object.entries(agents).map(([id, { profile }]) => [id, profile])).toEqual([
+      ['member-3', 'Akari'],
+      ['member-4', 'Mio'],
+      ['member-1', 'Ren'],
+    ]);
+  });
+
   test('is where their problems are', () => {
     const { line, column } = fill('  member: { profile: "*" }\n').locate(['agents', 'member-2', 'profile']);
     expect([line, column]).toEqual([5, 22]);

@@ -130,7 +130,7 @@ async function writeDatabase(
 ): Promise<NewEntry> {
   const { config, actor, labels = {}, standingTeam } = project;
   const file = join(building, 'project.db');
-  const store = ProjectStore.create(config, file, context);
+  const store = ProjectStore.create(config.name, file, context);
   try {
     return await store.write((tx) => {
       initializeProject(tx, { config, actor, labels, standingTeam, place: placeOf(file), ...given });
@@ -144,7 +144,7 @@ async function writeDatabase(
 }
 
 /** The first snapshot of each agent with a `workspace.from`; agents with the same one share its files. */
-async function seedWorkspaces(
+export async function seedWorkspaces(
   content: ContentStore,
   { config, mayCopy }: Pick<NewProject, 'config' | 'mayCopy'>,
 ): Promise<Map<string, string>> {

@@ -6,7 +6,6 @@ import type { Catalog } from './catalog.js';
 import type { Cell } from './cell.js';
 import type { NewProject } from './create-project.js';
 import { iso } from '../sqlite/page.js';
-import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { startProject } from '../projects/project-transitions.js';
 import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
@@ -63,20 +62,32 @@ export async function makeStandingProject(
   return loaded;
 }
 
-/** What has changed in a team since its standing project was created. */
+/** When profiles were last copied into a project: by the newest version of its file that was not a revert. */
+function newestCopy(reader: SqlReader): number {
+  const row = reader.get<{ at: number }>('SELECT max(created_at_ms) AS at FROM config_versions WHERE reverts IS NULL');
+  return row?.at ?? 0;
+}
+
+/** The ids of a project's agents, retired ones among them, with the profile that each started from. */
+export function idsOf(reader: SqlReader): ReadonlyMap<string, string | null> {
+  const rows = reader.all<{ id: string; profile: string | null }>('SELECT id, profile_id AS profile FROM agents');
+  return new Map(rows.map(({ id, profile }) => [id, profile]));
+}
+
+/** What has changed in a team since its standing project was made, or changed. */
 export function differencesOf(catalog: Catalog, team: string, reader: SqlReader): StandingDifferences {
   const agents = reader.all<{ id: string; profile: string }>(
-    'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL ORDER BY position',
+    'SELECT id, profile_id AS profile FROM agents WHERE profile_id IS NOT NULL AND retired_version IS NULL ORDER BY position',
   );
   const present = new Set(agents.map(({ profile }) => profile));
   const { members } = catalog.teams.get(team);
   const ids = new Set(members.map(({ id }) => id));
-  const madeAt = iso(projectRow(reader).created_at_ms);
+  const copiedAt = iso(newestCopy(reader));
   return {
     absent: members.filter(({ id }) => !present.has(id)).map(({ nickname }) => nickname),
     departed: agents.filter(({ profile }) => !ids.has(profile)).map(({ id }) => id),
     changed: members
-      .filter(({ id }) => present.has(id) && (catalog.profiles.find(id)?.updatedAt ?? madeAt) > madeAt)
+      .filter(({ id }) => present.has(id) && (catalog.profiles.find(id)?.updatedAt ?? copiedAt) > copiedAt)
       .map(({ nickname }) => nickname),
   };
 }

@@ -15,7 +15,7 @@ export interface Address {
 /**
  * The address of one agent, the person, or a channel: exactly one of `recipient` and `channel`.
  *
- * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-ambiguous`, `recipient-self`,
+ * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-retired`, `recipient-ambiguous`, `recipient-self`,
  *   `channel-unknown`, `channel-not-member`
  */
 export function addressOf(
@@ -60,9 +60,10 @@ function directAddress(reader: SqlReader, sender: string, name: string): Address
 
 /** An agent by its id, else by its display name where that names one. */
 function resolveAgent(reader: SqlReader, name: string): string {
-  const agents = reader.all<{ id: string; display_name: string | null }>(
-    'SELECT id, display_name FROM agents ORDER BY position',
+  const all = reader.all<{ id: string; display_name: string | null; retired: number }>(
+    'SELECT id, display_name, retired_version IS NOT NULL AS retired FROM agents ORDER BY position',
   );
+  const agents = all.filter(({ retired }) => retired === 0);
   if (agents.some(({ id }) => id === name)) return name;
   const named = agents.filter(({ display_name }) => display_name === name);
   const [only] = named;
@@ -74,6 +75,14 @@ function resolveAgent(reader: SqlReader, name: string): string {
       { recipient: name },
     );
   }
+  if (all.some(({ id, display_name }) => id === name || display_name === name)) {
+    const others = [...agents.map(({ id }) => id), USER_ID].join(', ');
+    throw new SuzumioError(
+      'recipient-retired',
+      `${name} was retired, and reads no mail any more; mail can go to ${others}.`,
+      { recipient: name },
+    );
+  }
   const known = [...agents.map(({ id }) => id), USER_ID];
   throw new SuzumioError('recipient-unknown', `There is no agent "${name}" in this project${hintFrom(name, known)}`, {
     recipient: name,
@@ -81,7 +90,9 @@ function resolveAgent(reader: SqlReader, name: string): string {
 }
 
 function channelAddress(reader: SqlReader, sender: string, asked: string): Address {
-  const channels = reader.all<{ name: string }>('SELECT name FROM channels ORDER BY position').map(({ name }) => name);
+  const channels = reader
+    .all<{ name: string }>('SELECT name FROM channels WHERE closed = 0 ORDER BY position')
+    .map(({ name }) => name);
   const channel = channels.find((name) => name === asked) ?? `#${asked}`;
   if (!channels.includes(channel)) {
     const hint = hintFrom(`#${asked.replace(/^#/, '')}`, channels);

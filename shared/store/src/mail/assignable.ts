@@ -41,7 +41,7 @@ export function assignableAgents(
        (SELECT count(*) FROM inbox WHERE recipient = agents.id) AS unread,
        (SELECT count(*) FROM tasks WHERE assignee = agents.id AND tasks.state IN ('open', 'accepted')) AS unfinished,
        (SELECT ended_at_ms FROM turns WHERE agent_id = agents.id AND number = agents.turns) AS idle_since_ms
-     FROM agents WHERE :team IS NULL OR team = :team ORDER BY position`,
+     FROM agents WHERE retired_version IS NULL AND (:team IS NULL OR team = :team) ORDER BY position`,
     { team: wanted.team ?? null },
   );
   const withRole = team.filter(({ role }) => comparable(role) === comparable(wanted.role));

@@ -3,7 +3,7 @@ import type { TurnStatus } from '@suzumio/contract/model/states';
 import type { Priority } from '@suzumio/protocol/ids';
 import { putInInbox } from './put-in-inbox.js';
 import { messageCalled } from './messages.js';
-import { agentRow, isUndelivered } from '../rows.js';
+import { agentRow, isUndelivered, stateOf } from '../rows.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 
@@ -41,7 +41,9 @@ export function redeliverMessage(
   const { id, seq } = messageCalled(tx, name);
   const agent = options.agent === undefined ? null : agentRow(tx, options.agent).id;
   const wanted = 'm.id = :id AND (:agent IS NULL OR turns.agent_id = :agent)';
-  const mail = undeliveredMail(tx, wanted, { id, agent });
+  const undelivered = undeliveredMail(tx, wanted, { id, agent });
+  const mail = undelivered.filter((one) => stateOf(agentRow(tx, one.agent)) !== 'retired');
+  if (mail.length === 0 && undelivered.length > 0) throw retired(seq, undelivered);
   if (mail.length === 0) {
     throw new SuzumioError(
       'redelivery-refused',
@@ -60,6 +62,15 @@ export function redeliverMessage(
     });
   }
   return { id, agents: mail.map((one) => one.agent) };
+}
+
+function retired(seq: number, undelivered: readonly UndeliveredMail[]): SuzumioError {
+  const agents = undelivered.map(({ agent }) => agent);
+  const who = agents.length === 1 ? `${agents.join()} was` : `${agents.join(', ')} were`;
+  return new SuzumioError(
+    'redelivery-refused',
+    `Message ${String(seq)} is undelivered, and ${who} retired: send it to another agent, or bring that one back by the project's file.`,
+  );
 }
 
 /** Undelivered mail, in order of writing. `wanted` is a condition on messages `m` and their `turns`. */

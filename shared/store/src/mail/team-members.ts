@@ -12,20 +12,20 @@ export function findTeam(reader: SqlReader, name: string | undefined): string | 
   if (name === undefined) return undefined;
   const wanted = name.trim().toLowerCase().replace(/^@/, '');
   if (wanted === ALL_AGENTS) return undefined;
-  const teams = [...new Set(roster(reader).flatMap(({ team }) => team ?? []))];
+  const agents = reader.all<{ team: string | null }>('SELECT team FROM agents ORDER BY position');
+  const teams = [...new Set(agents.flatMap(({ team }) => team ?? []))];
   if (teams.includes(wanted)) return wanted;
   throw new SuzumioError('team-unknown', `There is no team "${name}" in this project${hintFrom(wanted, teams)}`, {
     team: name,
   });
 }
 
-/** The agents of a team, or all, in the order of the project file. */
+/** The agents of a team, or all, in the order of the project file: those that were not retired. */
 export function teamMembers(reader: SqlReader, team: string | undefined): string[] {
-  return roster(reader)
-    .filter((agent) => team === undefined || agent.team === team)
+  return reader
+    .all<{ id: string }>(
+      'SELECT id FROM agents WHERE retired_version IS NULL AND (:team IS NULL OR team = :team) ORDER BY position',
+      { team: team ?? null },
+    )
     .map(({ id }) => id);
-}
-
-function roster(reader: SqlReader): { id: string; team: string | null }[] {
-  return reader.all('SELECT id, team FROM agents ORDER BY position');
 }

@@ -138,7 +138,7 @@ function refusalOf(
   }
   if (projectRow(tx).status === 'completed') return { code: 'project-closed', message: 'The project is completed.' };
   if (named === undefined && hasSandboxSteps(tx, turn.id)) return unnamedRefusal;
-  const { maxSteps } = tx.config.turn;
+  const { maxSteps } = tx.configAt(turn.config_version).turn;
   const asked = tx.get<{ count: number }>(
     `SELECT count(DISTINCT step) AS count FROM model_calls WHERE turn_id = :turn AND status <> 'lost' AND step <> :step`,
     { turn: turn.id, step: question.step },

@@ -2,7 +2,7 @@ import type { AgentView } from '@suzumio/contract/model/views';
 import { stepAfterEvent } from '@suzumio/core/why/what-helps';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { TurnStatus } from '@suzumio/contract/model/states';
-import { type AgentRow, isUndelivered, pauseOf, projectRow, unknownAgent } from '../rows.js';
+import { type AgentRow, isUndelivered, pauseOf, projectRow, stateOf, unknownAgent } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso, parsed } from '../sqlite/page.js';
 
@@ -49,7 +49,7 @@ export function listAgents(reader: SqlReader): AgentView[] {
       prompt: row.prompt,
       tools: JSON.parse(row.tools_json) as string[],
       model: row.model,
-      state: row.state,
+      state: stateOf(row),
       stopping: row.stopping === 1,
       paused: pauseOf(row),
       activeTurn: row.turn_id === null ? null : activeTurn(row.turn_id, row),
@@ -91,11 +91,16 @@ export function readAgent(reader: SqlReader, agent: string): AgentView {
   return view ?? unknownAgent(reader, agent);
 }
 
-/** The variables of an agent's containers. Nothing else may be given them. */
-export function readAgentEnv(reader: SqlReader, agent: string): Record<string, string> {
+/**
+ * The variables of an agent's containers. Nothing else may be given them.
+ *
+ * @param version of the project's file
+ */
+export function readAgentEnv(reader: SqlReader, agent: string, version: number): Record<string, string> {
   const rows = reader.all<{ name: string; value: string }>(
-    'SELECT name, value FROM agent_env WHERE agent_id = :agent ORDER BY name',
-    { agent },
+    `SELECT name, value FROM agent_env
+     WHERE version = (SELECT env_version FROM config_versions WHERE number = :version) AND agent_id = :agent ORDER BY name`,
+    { version, agent },
   );
   return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
 }

@@ -1,3 +1,4 @@
+import { hasVersions } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
@@ -22,9 +23,19 @@ const contradictions: Readonly<Record<string, string>> = {
   'only an agent whose turn runs holds a token': `
     SELECT agents.id FROM agents LEFT JOIN turns ON turns.id = active_turn_id
     WHERE (token_hash IS NOT NULL) <> (turns.id IS NOT NULL AND turns.status = 'running')`,
-  'each message is, for each of those it went to, either unread or read once': `
+  'a message is at most once with each agent, unread or read': `
+    SELECT message_seq, recipient FROM inbox WHERE EXISTS (SELECT 1 FROM message_reads JOIN messages ON messages.id = message_id
+      WHERE messages.seq = message_seq AND message_reads.recipient = inbox.recipient AND voided_at_ms IS NULL)`,
+  'mail to one agent is with it, unread or read': `
+    SELECT messages.id FROM messages JOIN agents AS reader ON reader.id = recipient
+    WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
+      AND NOT EXISTS (SELECT 1 FROM message_reads
+        WHERE message_id = messages.id AND message_reads.recipient = reader.id AND voided_at_ms IS NULL)`,
+  // Whom a team or a channel had before is not on record.
+  'each message since the file was changed is, for each of those it went to, either unread or read once': `
     SELECT messages.id AS message, reader.id AS reader FROM messages JOIN agents AS reader
-    WHERE (recipient IS reader.id OR (reader.id <> sender AND (coalesce(recipient, '') IN ('@all', '@' || coalesce(reader.team, 'all'))
+    WHERE messages.seq > (SELECT max(message_seq) FROM config_versions) AND retired_version IS NULL
+      AND (recipient IS reader.id OR (reader.id <> sender AND (coalesce(recipient, '') IN ('@all', '@' || coalesce(reader.team, 'all'))
         OR EXISTS (SELECT 1 FROM channel_members WHERE channel_members.channel = messages.channel AND agent_id = reader.id))))
       <> ((SELECT count(*) FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
         + (SELECT count(*) FROM message_reads WHERE message_id = messages.id AND message_reads.recipient = reader.id
@@ -43,9 +54,9 @@ const contradictions: Readonly<Record<string, string>> = {
     WHERE (state = 'open') <> (messages.id IS NULL) OR messages.sender <> assignee OR thread_id <> message_id`,
   'an inbox row has its message’s priority': `
     SELECT message_seq FROM inbox JOIN messages ON seq = message_seq WHERE inbox.priority <> messages.priority`,
-  'mail is read by its reader’s own turn, which was claimed': `
+  'mail is read by its reader’s own turn, which was claimed, or was cancelled when its reader was retired': `
     SELECT message_id FROM message_reads JOIN turns ON turns.id = turn_id
-    WHERE recipient <> agent_id OR attempt = 0 OR input_json IS NULL`,
+    WHERE recipient <> agent_id OR ((attempt = 0 OR input_json IS NULL) AND status <> 'cancelled')`,
   'mail that was given back is that of a turn which will not go on': `
     SELECT message_id FROM message_reads JOIN turns ON turns.id = turn_id
     WHERE voided_at_ms IS NOT NULL AND status NOT IN ('failed', 'cancelled')`,
@@ -63,6 +74,17 @@ const contradictions: Readonly<Record<string, string>> = {
   'no call of an attempt that is over still runs': `
     SELECT tool_calls.id FROM tool_calls JOIN turn_attempts USING (turn_id)
     WHERE tool_calls.attempt = turn_attempts.number AND tool_calls.status = 'running' AND turn_attempts.status <> 'running'`,
+  'the project’s file is its newest version, and there is one after the other': `
+    SELECT id FROM projects WHERE config_json IS NOT (SELECT config_json FROM config_versions ORDER BY number DESC LIMIT 1)
+      OR (SELECT count(*) FROM config_versions) <> (SELECT max(number) FROM config_versions)`,
+  'a turn runs with a version that there is': `
+    SELECT id FROM turns WHERE config_version NOT IN (SELECT number FROM config_versions)`,
+  'the agents that were not retired are those of the file': `
+    SELECT id FROM agents WHERE (retired_version IS NULL) <> (id IN
+      (SELECT agent.key FROM projects, json_each(config_json, '$.agents') AS agent))`,
+  'an agent that was retired is at nothing': `
+    SELECT id FROM agents WHERE retired_version IS NOT NULL AND (state <> 'stopped' OR paused_json IS NOT NULL
+      OR EXISTS (SELECT 1 FROM inbox WHERE recipient = agents.id) OR EXISTS (SELECT 1 FROM channel_members WHERE agent_id = agents.id))`,
   'events are numbered without a gap': `SELECT count(*) AS n FROM events HAVING n <> coalesce(max(seq), 0)`,
   'an agent that is to stop after its turn is at one': `SELECT id FROM agents WHERE stopping = 1 AND state <> 'running'`,
   'a failed agent says why, and no other does': `SELECT id FROM agents WHERE (state = 'failed') <> (failure_json IS NOT NULL)`,
@@ -71,7 +93,10 @@ const contradictions: Readonly<Record<string, string>> = {
 /** The rows that violate invariants, and what SQLite's own check reports; empty where all is well. */
 export function contradictionsIn(reader: SqlReader): Record<string, unknown[]> {
   const found: Record<string, unknown[]> = {};
+  const isOld = !hasVersions(reader);
   for (const [rule, query] of Object.entries(contradictions)) {
+    // A database of before, which is read without being brought up to date, has nothing that these look at.
+    if (isOld && /(?:config|retired)_version/.test(query)) continue;
     const rows = reader.all<unknown>(query);
     if (rows.length > 0) found[rule] = rows;
   }

@@ -1,11 +1,12 @@
-import { agentVariables, withoutEnvValues } from '@suzumio/core/config/agent-env';
-import { isExternal } from '@suzumio/core/config/sandbox-of';
+import { withoutEnvValues } from '@suzumio/core/config/agent-env';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { addVersion } from './config-versions.js';
 import type { FilePlace } from './file-place.js';
+import { addAgent, addVariables, setChannels } from './roster.js';
 import type { Tx } from '../sqlite/tx.js';
 
-/** Writes a new project's rows: the project, its roster and its channels. */
+/** Writes a new project's rows: the project, its roster, its channels, and the first version of its file. */
 export function initializeProject(
   tx: Tx,
   project: {
@@ -32,30 +33,11 @@ export function initializeProject(
     status_at_ms: tx.nowMs,
   });
   Object.entries(config.agents).forEach(([id, agent], position) => {
-    tx.insert('agents', {
-      id,
-      position,
-      base: agent.base,
-      role: agent.role,
-      display_name: agent.displayName ?? null,
-      team: agent.team ?? null,
-      prompt: agent.prompt,
-      tools_json: JSON.stringify(agent.tools),
-      model: agent.model ?? null,
-      profile_id: agent.profile ?? null,
-      external: isExternal(agent) ? 1 : 0,
-      state: 'quiet',
-      snapshot: project.snapshots.get(id) ?? null,
-      state_at_ms: tx.nowMs,
-    });
+    addAgent(tx, id, agent, { position, snapshot: project.snapshots.get(id) ?? null });
   });
-  for (const { agent, name, value } of agentVariables(config)) {
-    tx.insert('agent_env', { agent_id: agent, name, value });
-  }
-  config.channels.forEach(({ name, members }, position) => {
-    tx.insert('channels', { name, position });
-    for (const agent_id of members) tx.insert('channel_members', { channel: name, agent_id });
-  });
+  setChannels(tx, config.channels);
+  addVersion(tx, { number: 1, config, envVersion: 1, actor: project.actor, changed: [], source: null });
+  addVariables(tx, config, 1);
   tx.emit({
     type: 'project.initialized',
     actor: project.actor,

@@ -1,4 +1,5 @@
 import type { Migration } from '../sqlite/migrate.js';
+import { configVersionsSql } from './config-versions-schema.js';
 import { searchSql } from '../mail/search-schema.js';
 import { notesSql, profileChangesSql } from '../memory/notes-schema.js';
 import { firstSchemaSql } from './first-schema.js';
@@ -521,5 +522,9 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     // What agents keep in mind, and what they did to the notes of their profiles.
     version: 36,
     sql: `${notesSql}${profileChangesSql}`,
+  },
+  {
+    version: 37,
+    sql: configVersionsSql,
   },
 ];

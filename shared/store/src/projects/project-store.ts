@@ -2,11 +2,11 @@ import type { EventData, EventType } from '@suzumio/contract/model/event';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
 import { ChargedContent } from '../content/charged-content.js';
+import { Configs, type ConfigVersions } from '../sqlite/configs.js';
 import type { StoreContext } from '../sqlite/context.js';
 import { filePlace, placeOf, samePlace } from './file-place.js';
 import { assertNotNewer, migrate, writeEmptyDatabase } from '../sqlite/migrate.js';
 import { projectMigrations } from './migrations.js';
-import { readConfig } from './read-project.js';
 import { immediately, Sql, type SqlReader } from '../sqlite/sql.js';
 import { empty, misplaced, unknownProject } from '../sqlite/store-fault.js';
 import { Tx } from '../sqlite/tx.js';
@@ -38,15 +38,15 @@ export interface ProjectStoreHooks {
 const newestSchema = projectMigrations.at(-1)?.version ?? 0;
 
 /** One project's database: reads at any time, verbs through {@link write}. */
-export class ProjectStore {
+export class ProjectStore implements ConfigVersions {
   readonly storage: StorageLimits;
   /** Charges its files to their owners. */
   readonly content: ChargedContent;
   readonly #writer: Writer;
   readonly #sql: Sql;
   readonly #context: StoreContext;
+  readonly #configs = new Configs();
   #tx: Tx | undefined;
-  #config: ProjectConfig | undefined;
   #beforeSeq = 0;
   #appended: readonly AppendedEvent[] = [];
 
@@ -65,7 +65,7 @@ export class ProjectStore {
       random: context.random,
       begin: () => {
         assertNotNewer(sql, newestSchema);
-        this.#tx = new Tx(sql, context, this.config);
+        this.#tx = new Tx(sql, context, this.#configs);
         this.content.write();
         this.#beforeSeq = hooks.onEvents ? this.#newestEvent() : 0;
       },
@@ -122,19 +122,18 @@ export class ProjectStore {
   }
 
   /** Creates the database of a new project. */
-  static create(config: ProjectConfig, file: string, context: StoreContext): ProjectStore {
+  static create(project: string, file: string, context: StoreContext): ProjectStore {
     writeEmptyDatabase(file, projectMigrations);
-    return opened(file, (sql) => {
-      const store = new ProjectStore(config.name, sql, context, {});
-      store.#config = config;
-      return store;
-    });
+    return opened(file, (sql) => new ProjectStore(project, sql, context, {}));
   }
 
-  /** The project's resolved file, read once: it never changes. */
+  /** The newest version of the project's resolved file. */
   get config(): ProjectConfig {
-    this.#config ??= readConfig(this.#sql);
-    return this.#config;
+    return this.#configs.newest(this.#sql);
+  }
+
+  configAt(version: number): ProjectConfig {
+    return this.#configs.at(this.#sql, version);
   }
 
   /** Reads outside transactions see the last commit. */
@@ -191,7 +190,7 @@ export class ProjectStore {
       // Another process may have been first.
       const { place_json } = this.#sql.get<typeof row>('SELECT id, place_json FROM projects') ?? row;
       const last = remembered(place_json);
-      const tx = new Tx(this.#sql, this.#context, this.config);
+      const tx = new Tx(this.#sql, this.#context, this.#configs);
       if (last) return samePlace(last, place) ? undefined : beginEpoch(tx, { place });
       tx.run('UPDATE projects SET place_json = :place', { place: JSON.stringify(place) });
       return undefined;

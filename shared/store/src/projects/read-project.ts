@@ -9,7 +9,7 @@ import { pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso } from '../sqlite/page.js';
 
-/** The resolved file that the project was created from. */
+/** The newest version of the project's resolved file. */
 export function readConfig(reader: SqlReader): ProjectConfig {
   const row = reader.get<{ config_json: string }>('SELECT config_json FROM projects');
   if (!row) throw new SuzumioError('store-corrupt', 'The project database has no project in it.');

@@ -1,5 +1,6 @@
 import type { Pause, PausingLimit } from '@suzumio/contract/model/pause';
-import { agentRow, pauseOf } from '../rows.js';
+import { assertAgentAllows } from '@suzumio/core/failures/agent-actions';
+import { agentRow, pauseOf, stateOf } from '../rows.js';
 import { iso } from '../sqlite/page.js';
 import { forgetAgent } from './counts.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -33,10 +34,11 @@ export function resumeProject(tx: Tx, { actor }: PauseRequest): boolean {
 /**
  * The same for one agent.
  *
- * @throws SuzumioError `agent-unknown`
+ * @throws SuzumioError `agent-unknown`; `agent-state-refused` for one that was retired
  */
 export function pauseAgent(tx: Tx, agentId: string, request: PauseRequest): Pause {
   const agent = agentRow(tx, agentId);
+  assertAgentAllows({ id: agent.id, state: stateOf(agent), stopping: agent.stopping === 1 }, 'pause');
   const pause = newPause(tx, request);
   tx.run('UPDATE agents SET paused_json = :pause WHERE id = :id', { pause: JSON.stringify(pause), id: agent.id });
   tx.emit({

@@ -8,7 +8,7 @@ export interface StoreContext {
   /** Milliseconds since 1970. */
   now: () => number;
   /** A new id, sortable by time: `prefix_` and 26 characters. */
-  id: (prefix: 'msg' | 'turn' | 'art' | 'call' | 'note' | 'tok' | 'ses' | 'proc') => string;
+  id: (prefix: 'msg' | 'turn' | 'art' | 'call' | 'note' | 'tok' | 'ses' | 'proc' | 'cfg') => string;
   /** A number in [0, 1). */
   random: () => number;
   /** Storage limits. @default those of a host without a policy */

@@ -1,5 +1,6 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { defaultStorageLimits, type StorageLimits } from '@suzumio/contract/model/storage';
+import type { Configs, ConfigVersions } from './configs.js';
 import type { StoreContext } from './context.js';
 import type { Sql, SqlParams, SqlReader, SqlValue } from './sql.js';
 import type { EventData, EventType } from '@suzumio/contract/model/event';
@@ -21,17 +22,25 @@ export type NewEvent = {
 /**
  * One transaction on a project, passed to every verb. All its changes and events are committed or rolled back together.
  */
-export class Tx implements SqlReader {
+export class Tx implements SqlReader, ConfigVersions {
   readonly nowMs: number;
   #held: NewEvent[] | undefined;
 
   constructor(
     private readonly sql: Sql,
     private readonly context: StoreContext,
-    /** The project's resolved file. It never changes. */
-    readonly config: ProjectConfig,
+    private readonly configs: Configs,
   ) {
     this.nowMs = context.now();
+  }
+
+  /** The newest version of the project's resolved file, as this transaction sees it. */
+  get config(): ProjectConfig {
+    return this.configs.newest(this);
+  }
+
+  configAt(version: number): ProjectConfig {
+    return this.configs.at(this, version);
   }
 
   /** What may be stored here. */

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type AgentAction, assertAgentAllows } from '@suzumio/core/failures/agent-actions';
-import { agentRow, type AgentRow, turnRow } from '../rows.js';
+import { agentRow, type AgentRow, stateOf, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { cancelTurn } from './end-turn.js';
 import { giveBack, undeliveredMail } from '../mail/redeliver-message.js';
@@ -75,6 +75,6 @@ function setState(tx: Tx, agent: AgentRow, change: { state?: 'quiet' | 'stopped'
   );
 }
 
-function assertAllows({ id, state, stopping }: AgentRow, action: AgentAction): void {
-  assertAgentAllows({ id, state, stopping: stopping === 1 }, action);
+function assertAllows(agent: AgentRow, action: AgentAction): void {
+  assertAgentAllows({ id: agent.id, state: stateOf(agent), stopping: agent.stopping === 1 }, action);
 }

@@ -12,6 +12,7 @@ import {
   turnRow,
   type TurnRow,
 } from '../rows.js';
+import { newestVersion } from '../sqlite/configs.js';
 import type { Tx } from '../sqlite/tx.js';
 import { newestCapture } from './captures.js';
 import { assertClaimable, type Claimant, isGranted } from './claimable.js';
@@ -49,7 +50,7 @@ export interface Claimed {
  * freezes the input. The same `claimId` gets the same answer for as long as its attempt runs; a handler's gets a lease
  * of full length with it. Turns of external agents go to handlers only.
  *
- * Returns `stale` when the inbox or the workspace is not what the prompt was rendered from: render again.
+ * Returns `stale` when the inbox, the workspace or the project's file is not what the prompt was rendered from: render again.
  *
  * @throws SuzumioError `claim-refused`, `attempt-over`, `turn-unknown`
  */
@@ -61,7 +62,8 @@ export function claimTurn(tx: Tx, claim: Claim): Claimed | 'stale' | 'nothing-to
   assertClaimable(tx, of, claim);
   if (turn.input_json !== null) return startAttempt(tx, of, claim);
   if (!claim.prepared || !sameMail(tx, turn.agent_id, claim.prepared.mail)) return 'stale';
-  const { snapshot } = claim.prepared;
+  const { snapshot, configVersion } = claim.prepared;
+  if (configVersion !== newestVersion(tx)) return 'stale';
   if (snapshot !== undefined && snapshot !== of.agent.snapshot) return 'stale';
   if (claim.prepared.mail.length === 0) {
     cancelTurn(tx, turn, 'there was no unread mail left', 'system');
@@ -132,13 +134,13 @@ function freeze(tx: Tx, turn: TurnRow, prepared: PreparedTurn): TurnRow {
     });
   }
   if (prepared.toolSet) keepToolSet(tx, prepared.toolSet);
-  tx.run('UPDATE turns SET prompt = :prompt, prompt_seq = :seq, input_json = :input WHERE id = :turn', {
-    turn: turn.id,
-    prompt: prepared.prompt,
-    seq: prepared.promptSeq,
-    input: prepared.inputJson,
-  });
-  return { ...turn, prompt_seq: prepared.promptSeq, input_json: prepared.inputJson };
+  const { prompt, promptSeq, inputJson, configVersion } = prepared;
+  tx.run(
+    `UPDATE turns SET prompt = :prompt, prompt_seq = :promptSeq, input_json = :inputJson, config_version = :configVersion
+     WHERE id = :turn`,
+    { turn: turn.id, prompt, promptSeq, inputJson, configVersion },
+  );
+  return { ...turn, prompt_seq: promptSeq, input_json: inputJson, config_version: configVersion };
 }
 
 function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
@@ -146,8 +148,9 @@ function startAttempt(tx: Tx, of: ClaimedRows, claim: Claim): Claimed {
   const attempt = turn.attempt + 1;
   const leaseUntilMs = tx.nowMs + claim.leaseMs;
   const hashes = claim.hashes(attempt, project.epoch);
+  const config = tx.configAt(turn.config_version);
   const backend =
-    claim.engine === externalEngine ? externalEngine : backendOf(tx.config, tx.config.agents[turn.agent_id] ?? {});
+    claim.engine === externalEngine ? externalEngine : backendOf(config, config.agents[turn.agent_id] ?? {});
   tx.insert('turn_attempts', {
     turn_id: turn.id,
     number: attempt,

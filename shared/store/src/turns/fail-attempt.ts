@@ -58,7 +58,7 @@ export function endByFailure(
   failure: Failure,
   { stats, wait }: { stats?: AttemptStats | undefined; wait?: ProviderWait | undefined } = {},
 ): 'queued' | 'failed' {
-  const { maxAttempts, startDeadline, providerPatience } = tx.config.turn;
+  const { maxAttempts, startDeadline, providerPatience } = tx.configAt(turn.config_version).turn;
   const decision = decideFailure(
     failure,
     history(tx, turn, attempt, failure),

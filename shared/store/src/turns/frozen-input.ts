@@ -79,9 +79,9 @@ export function frozenInput(
   };
 }
 
-/** The names of the tools that an agent may use. A handler runs in no sandbox, and only a clone can be refreshed. */
-export function toolNames(agent: Pick<AgentRow, 'id' | 'tools_json' | 'external'>, config: ProjectConfig): string[] {
-  const allowed = JSON.parse(agent.tools_json) as string[];
+/** The names of the tools that a version of the project's file lets an agent use. A handler runs in no sandbox, and only a clone can be refreshed. */
+export function toolNames(agent: Pick<AgentRow, 'id' | 'external'>, config: ProjectConfig): string[] {
+  const allowed = config.agents[agent.id]?.tools ?? [];
   const toolpacks: readonly unknown[] = config.tools.toolpacks;
   if (agent.external === 1)
     return admittedTools(allowed, toolsOfPacks(hostToolpacks.filter((pack) => toolpacks.includes(pack))));

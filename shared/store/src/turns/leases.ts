@@ -30,9 +30,11 @@ export function isFresh(leftMs: number, leaseMs: number): boolean {
 export function extendLease(tx: Tx, id: AttemptId, leaseMs: number): { leaseMs: number; cancel: boolean } {
   const attempt = attemptRow(tx, id.turn, id.attempt);
   if (attempt?.status !== 'running') return { leaseMs: 0, cancel: true };
-  if (isOverTime(tx.config, attempt, tx.nowMs)) {
-    const message = `The turn took longer than its limit of ${String(tx.config.turn.timeout)} ms.`;
-    endByFailure(tx, turnRow(tx, id.turn), attempt, { code: 'time-limit', message });
+  const turn = turnRow(tx, id.turn);
+  const config = tx.configAt(turn.config_version);
+  if (isOverTime(config, attempt, tx.nowMs)) {
+    const message = `The turn took longer than its limit of ${String(config.turn.timeout)} ms.`;
+    endByFailure(tx, turn, attempt, { code: 'time-limit', message });
     return { leaseMs: 0, cancel: true };
   }
   if (attempt.started_at_ms > tx.nowMs) beginAnew(tx, attempt);

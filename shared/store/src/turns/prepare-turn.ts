@@ -14,6 +14,7 @@ import { othersSeen } from '../content/artifacts-seen.js';
 import { unreadMail } from '../mail/unread-mail.js';
 import { countNotes } from '../memory/notes.js';
 import { agentRow, type AgentRow, projectRow, type ProjectRow, turnRow } from '../rows.js';
+import { newestVersion } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { frozenInput, toolNames } from './frozen-input.js';
 import { planHistory } from './history.js';
@@ -25,6 +26,8 @@ export interface PreparedTurn {
   mail: readonly SelectedMail[];
   /** The newest message when the prompt was rendered. */
   promptSeq: number;
+  /** The version of the project's file that it was rendered with, and that all attempts of the turn run with. */
+  configVersion: number;
   /** The runner's input for this and all later attempts. */
   inputJson: string;
   /** The tools' definitions for the model. */
@@ -46,6 +49,7 @@ export interface SandboxSeen {
 /**
  * Reads the unread mail of a turn's agent and renders the prompt. Writes nothing.
  *
+ * @param config the newest version, in the snapshot that `reader` reads
  * @param batch a limit on messages, where it is below the project's
  * @param definitionsOf the definitions of tools for the model
  * @param seen what the prompt tells of the sandbox
@@ -95,7 +99,15 @@ export function prepareTurn(
     { project: project.id, agent, turn: row },
     { prompt, mail, toolSet: toolSet?.hash, history, artifactsUpTo },
   );
-  return { prompt, mail, promptSeq: newest, inputJson: JSON.stringify(input), toolSet, snapshot: seen?.snapshot };
+  return {
+    prompt,
+    mail,
+    promptSeq: newest,
+    configVersion: newestVersion(reader),
+    inputJson: JSON.stringify(input),
+    toolSet,
+    snapshot: seen?.snapshot,
+  };
 }
 
 function promptInput(
@@ -128,7 +140,9 @@ function promptInput(
     project: { name: project.id, task: project.task },
     agent: { ...member(agent), prompt: agent.prompt },
     skills: config.agents[agent.id]?.skills ?? [],
-    team: reader.all<AgentRow>('SELECT id, role, display_name, team FROM agents ORDER BY position').map(member),
+    team: reader
+      .all<AgentRow>('SELECT id, role, display_name, team FROM agents WHERE retired_version IS NULL ORDER BY position')
+      .map(member),
     channels: reader
       .all<{ name: string }>(
         `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,

@@ -1,13 +1,14 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sharedOf } from '@suzumio/core/config/sandbox-of';
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { PushRequest, SharedRepository } from '@suzumio/protocol/shared-repository';
 import { type CheckedPack, notShared, recordPush, requirePushable } from '../content/shared-pushes.js';
 import { passedQuota } from '../content/stored-bytes.js';
 import { noteEffect } from '../protection/watch.js';
+import type { ConfigVersions } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { type AttemptId, authorizeTool } from './authorize.js';
+import { configOfTurn } from './turn-config.js';
 
 /** What a push is refused for before its pack is looked at. */
 type Push = Pick<PushRequest, 'key' | 'updates'>;
@@ -29,7 +30,7 @@ export function pushToShared(
   const before = findPush(tx, turn, push);
   if (before !== undefined) return before;
   requireRoom(tx, tx, agent, turn);
-  requirePushable(tx, requireShared(tx.config, agent), push.updates);
+  for (const rights of pushRights(tx, tx, { agent, turn })) requirePushable(tx, rights, push.updates);
   const by = { agent, turn, attempt, key: push.key };
   const seq = recordPush(tx, { actor: agent, by, updates: push.updates, pack });
   noteEffect(tx, agent);
@@ -43,11 +44,11 @@ export function pushToShared(
  */
 export function requireRoom(
   reader: SqlReader,
-  { config, storage }: Pick<Tx, 'config' | 'storage'>,
+  settings: ConfigVersions & Pick<Tx, 'storage'>,
   agent: string,
   turn: string,
 ): void {
-  const most = config.turn.maxToolCalls;
+  const most = configOfTurn(reader, settings, turn).turn.maxToolCalls;
   const made = reader.get<{ count: number }>('SELECT count(*) AS count FROM git_pushes WHERE turn_id = :turn', {
     turn,
   });
@@ -57,15 +58,26 @@ export function requireRoom(
       `A turn may push ${String(most)} times (turn.maxToolCalls), and this one has.`,
     );
   }
-  const passed = passedQuota(reader, storage, agent, 'rows');
+  const passed = passedQuota(reader, settings.storage, agent, 'rows');
   if (passed) throw new SuzumioError('quota-exceeded', passed.message);
 }
 
-/** @throws SuzumioError `git-not-shared` */
-export function requireShared(config: ProjectConfig, agent: string): SharedRepository {
-  const shared = sharedOf(config, agent);
-  if (shared) return shared;
-  throw notShared(config.name);
+/**
+ * What an agent may move in the shared repository in a turn: what both the version of the project's file that the turn began
+ * with and the newest allow.
+ *
+ * @throws SuzumioError `git-not-shared`
+ */
+export function pushRights(
+  reader: SqlReader,
+  configs: ConfigVersions,
+  { agent, turn }: { agent: string; turn: string },
+): SharedRepository[] {
+  return [configOfTurn(reader, configs, turn), configs.config].map((config) => {
+    const shared = sharedOf(config, agent);
+    if (shared) return shared;
+    throw notShared(config.name);
+  });
 }
 
 /**

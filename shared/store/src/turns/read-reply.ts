@@ -1,10 +1,10 @@
 import { type StateFacts, stateReasons } from '@suzumio/core/why/reasons';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { NoReplyReason, ReplyAnswer } from '@suzumio/contract/model/reply';
-import type { AgentState, TurnStatus } from '@suzumio/contract/model/states';
+import type { TurnStatus } from '@suzumio/contract/model/states';
 import { maxListedRecipients } from '@suzumio/contract/model/views';
 import { messageCalled, type MessageRow, messageView } from '../mail/messages.js';
-import { projectRow } from '../rows.js';
+import { agentRow, projectRow, stateOf } from '../rows.js';
 import { parsed } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
@@ -29,7 +29,6 @@ export function readReply(reader: SqlReader, name: string): ReplyAnswer {
 /** An agent that has a message unread, or read it in a turn. */
 interface Holder {
   agent: string;
-  state: AgentState;
   failure_json: string | null;
   turn: number | null;
   turn_status: TurnStatus | null;
@@ -52,7 +51,7 @@ function noReplyReasons(reader: SqlReader, message: MessageRow): NoReplyReason[]
   const atWork = isAtWork(reader);
   const reasons: NoReplyReason[] = [];
   for (const holder of holders) {
-    const reason = reasonOf(holder, { project: { id: project, status }, message, atWork });
+    const reason = reasonOf(reader, holder, { project: { id: project, status }, message, atWork });
     if (reason === undefined) return [];
     reasons.push(reason);
   }
@@ -60,7 +59,7 @@ function noReplyReasons(reader: SqlReader, message: MessageRow): NoReplyReason[]
 }
 
 function holdersOf(reader: SqlReader, { id, seq }: MessageRow): Holder[] {
-  const agent = 'agents.id AS agent, agents.state, agents.failure_json';
+  const agent = 'agents.id AS agent, agents.failure_json';
   return reader.all<Holder>(
     `SELECT ${agent}, NULL AS turn, NULL AS turn_status, NULL AS turn_failure_json
      FROM inbox JOIN agents ON agents.id = recipient WHERE message_seq = :seq
@@ -83,11 +82,13 @@ function isAtWork(reader: SqlReader): boolean {
 
 /** Why an agent does not reply for now; undefined where it may. */
 function reasonOf(
+  reader: SqlReader,
   holder: Holder,
   { project, message, atWork }: { project: StateFacts['project']; message: MessageRow; atWork: boolean },
 ): NoReplyReason | undefined {
-  const { agent, state, turn, turn_status: ended, failure_json } = holder;
+  const { agent, turn, turn_status: ended, failure_json } = holder;
   if (ended === 'queued' || ended === 'running') return undefined;
+  const state = stateOf(agentRow(reader, agent));
   if (ended === 'completed' && state === 'running') return undefined;
   const [held] = stateReasons({ project, agent: { id: agent, state, failure: parsed(failure_json) } });
   if (held) return { agent, code: held.code, sentence: held.sentence, next: held.next };

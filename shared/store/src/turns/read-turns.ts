@@ -25,6 +25,8 @@ interface Row {
   status: TurnStatus;
   priority: Priority;
   attempt: number;
+  /** Absent in a database of before. */
+  config_version?: number;
   prompt: string | null;
   output_text: string | null;
   usage_json: string | null;
@@ -313,6 +315,7 @@ function turnView(row: Row): TurnView {
     status: row.status,
     priority: row.priority,
     attempt: row.attempt,
+    configVersion: row.config_version ?? 1,
     text: row.output_text,
     usage: parsed(row.usage_json),
     endedByTool: row.ended_by_tool,

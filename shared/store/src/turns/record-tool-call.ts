@@ -44,9 +44,10 @@ export function recordToolCall(
   }
 
   const made = recordedCalls(tx, turn.id);
-  if (!isRecorded(tx, made)) {
+  const config = tx.configAt(turn.config_version);
+  if (!isRecorded(config, made)) {
     noteRefusedCall(tx, turn, call.attempt);
-    return { result: limitReached(tx.config), replayed: false };
+    return { result: limitReached(config), replayed: false };
   }
   const id = tx.newId('call');
   tx.insert('tool_calls', {

@@ -1,8 +1,10 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { RecordedResult, RecordedStep } from '../journal.js';
 import { turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
 import { authorizeTool } from './authorize.js';
+import { configOfTurn } from './turn-config.js';
 import { noteRefusedCall } from './refusal-limits.js';
 import { recordedCalls, type ToolCall } from './tool-call-refusal.js';
 
@@ -20,7 +22,7 @@ export function refuseToolCall(tx: Tx, call: ToolCall, code: ErrorCode, message:
 /** Records a call that was refused before it had a step, within a turn's limit of such records. */
 export function recordRefusal(tx: Tx, call: ToolCall, code: ErrorCode, message: string): RecordedResult {
   const result: RecordedResult = { ok: false, code, message, refused: true };
-  if (!isRecorded(tx, recordedCalls(tx, call.turn))) return result;
+  if (!isRecorded(configOfTurn(tx, tx, call.turn), recordedCalls(tx, call.turn))) return result;
   const step = call.step ?? 'seq';
   tx.insert('tool_calls', {
     id: tx.newId('call'),
@@ -72,6 +74,6 @@ export function statusOf(result: RecordedStep): 'succeeded' | 'failed' | 'refuse
  * Whether a call leaves a row. Calls beyond the turn's limit are recorded, to show what it was up to, but their number
  * is limited, too, so that no runner fills the disk with refusals.
  */
-export function isRecorded(tx: Tx, made: number): boolean {
-  return made < 2 * tx.config.turn.maxToolCalls;
+export function isRecorded({ turn }: ProjectConfig, made: number): boolean {
+  return made < 2 * turn.maxToolCalls;
 }

@@ -1,7 +1,9 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { cloneOf } from '@suzumio/core/config/sandbox-of';
 import { assertAgentAllows } from '@suzumio/core/failures/agent-actions';
-import { agentRow, type TurnRow } from '../rows.js';
+import { agentRow, stateOf, type TurnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
+import { baseRow } from './workspace-base-row.js';
 import type { Tx } from '../sqlite/tx.js';
 
 /**
@@ -12,7 +14,7 @@ import type { Tx } from '../sqlite/tx.js';
  */
 export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: string; number: number } {
   const agent = agentRow(tx, agentId);
-  assertAgentAllows({ id: agent.id, state: agent.state, stopping: agent.stopping === 1 }, 'retry');
+  assertAgentAllows({ id: agent.id, state: stateOf(agent), stopping: agent.stopping === 1 }, 'retry');
   const turn = tx.get<TurnRow>('SELECT * FROM turns WHERE agent_id = :agent ORDER BY number DESC LIMIT 1', {
     agent: agent.id,
   });
@@ -28,6 +30,13 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
     throw new SuzumioError(
       'agent-state-refused',
       `Mail of turn ${turn.number} of ${agent.id} was delivered again, so that turn cannot go on with it: reset the agent.`,
+      { agent: agent.id, state: agent.state },
+    );
+  }
+  if (beginsWithOtherFiles(tx, turn)) {
+    throw new SuzumioError(
+      'agent-state-refused',
+      `The project's file has other files for ${agent.id} by now, which turn ${turn.number} would not begin with: reset the agent.`,
       { agent: agent.id, state: agent.state },
     );
   }
@@ -47,6 +56,16 @@ export function retryTurn(tx: Tx, agentId: string, actor: string): { turn: strin
 /** Whether a turn was cancelled while it worked. */
 function canGoOn({ status, attempt }: TurnRow): boolean {
   return status === 'cancelled' && attempt > 0;
+}
+
+/** Whether a turn would make its agent's workspace a clone of another repository than the newest version of the file says. */
+function beginsWithOtherFiles(tx: Tx, { agent_id: agent, config_version: version }: TurnRow): boolean {
+  if (baseRow(tx, agent) !== undefined) return false;
+  const places = [tx.configAt(version), tx.config].map((config) => {
+    const { git, depth, branch } = cloneOf(config, agent) ?? {};
+    return JSON.stringify([git, depth, branch]);
+  });
+  return places[0] !== places[1];
 }
 
 /** Whether some mail of a turn's prompt is unread again or another turn's. */

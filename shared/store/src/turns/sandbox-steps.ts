@@ -66,9 +66,10 @@ export function beginSandboxStep(tx: Tx, call: SandboxCall, known?: RecordedRefu
   if (row?.marked && row.attempt !== call.attempt) return { result: leftUnknown(tx, row, call), replayed: false };
 
   const made = madeBefore(tx, call, row);
-  if (!isRecorded(tx, made)) {
+  const config = tx.configAt(turn.config_version);
+  if (!isRecorded(config, made)) {
     noteRefusedCall(tx, turn, call.attempt);
-    return { result: limitReached(tx.config), replayed: false };
+    return { result: limitReached(config), replayed: false };
   }
   const refusal = known ?? refusalOf(tx, tx, call, turn, made);
   const id = row ? replaced(tx, row, call) : inserted(tx, call);

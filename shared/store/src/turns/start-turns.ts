@@ -7,6 +7,7 @@ import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hou
 import { agentRow, projectRow } from '../rows.js';
 import { budgetsOf } from '../budgets/budgets-of.js';
 import { leastHeld, spentBudget, spentBudgetOf } from '../budgets/usage.js';
+import { newestVersion } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { pauseAgent } from '../protection/pause.js';
@@ -115,7 +116,15 @@ function startTurn(tx: Tx, agent: string, priority: Priority): string {
     agent,
   });
   const number = counted?.turns ?? 1;
-  tx.insert('turns', { id: turn, agent_id: agent, number, status: 'queued', priority, queued_at_ms: tx.nowMs });
+  tx.insert('turns', {
+    id: turn,
+    agent_id: agent,
+    number,
+    status: 'queued',
+    priority,
+    config_version: newestVersion(tx),
+    queued_at_ms: tx.nowMs,
+  });
   tx.run(
     `UPDATE agents SET state = 'running', active_turn_id = :turn, failure_json = NULL, state_at_ms = :now WHERE id = :agent`,
     { turn, agent, now: tx.nowMs },

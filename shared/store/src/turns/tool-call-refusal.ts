@@ -7,6 +7,7 @@ import { allowsTool, canonicalToolName, isSandboxTool, packOf } from '@suzumio/p
 import { passedQuota } from '../content/stored-bytes.js';
 import type { RecordedRefusal } from '../journal.js';
 import { agentRow, type AgentRow, projectRow, turnRow } from '../rows.js';
+import type { ConfigVersions } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { wasAskedFor } from './asked-calls.js';
@@ -30,17 +31,21 @@ export interface ToolCall {
 /** Prefix of steps from runners that name none; the number in the attempt follows. */
 export const unnamedPrefix = 'seq.';
 
-/** Why a call is refused: checked before anything is written for it, and again in the transaction that records it. */
+/**
+ * Why a call is refused: checked before anything is written for it, and again in the transaction that records it. A turn runs
+ * with the version of the project's file that it began with, and may do nothing that the newest does not allow.
+ */
 export function refusalOf(
   reader: SqlReader,
-  { config, storage }: Pick<Tx, 'config' | 'storage'>,
+  settings: ConfigVersions & Pick<Tx, 'storage'>,
   call: ToolCall,
   turn = turnRow(reader, call.turn),
   made = recordedCalls(reader, call.turn),
 ): RecordedRefusal | undefined {
   const refused = (code: ErrorCode, message: string): RecordedRefusal => ({ ok: false, code, message, refused: true });
   const agent = agentRow(reader, call.agent);
-  const forbidden = forbiddenBy(agent, config, call.tool);
+  const config = settings.configAt(turn.config_version);
+  const forbidden = forbiddenBy(agent, config, call.tool) ?? withdrawn(agent, settings.config, call.tool);
   if (forbidden !== undefined) return refused('tool-not-allowed', forbidden);
   if (turn.ended_by_tool !== null) {
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
@@ -55,7 +60,7 @@ export function refusalOf(
   }
   if (placed(call).step === undefined && hasSandboxSteps(reader, call.turn)) return unnamedRefusal;
   if (made >= config.turn.maxToolCalls) return limitReached(config);
-  const passed = passedQuota(reader, storage, call.agent, 'rows');
+  const passed = passedQuota(reader, settings.storage, call.agent, 'rows');
   return passed && refused('quota-exceeded', passed.message);
 }
 
@@ -72,7 +77,7 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     const isScripted = config.backend.runner.mode === 'mock' && agent.external === 0;
     return isScripted ? undefined : `${tool} is a step of a script, and no script stands for agent ${agent.id}.`;
   }
-  const allowed = JSON.parse(agent.tools_json) as string[];
+  const allowed = config.agents[agent.id]?.tools ?? [];
   if (!allowsTool(allowed, tool)) {
     const list = allowed.length === 0 ? 'none' : allowed.map(canonicalToolName).join(', ');
     return `Agent ${agent.id} may not use ${tool}; its tools are: ${list}.`;
@@ -86,6 +91,12 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
   return pack !== undefined && (config.tools.toolpacks as unknown[]).includes(pack)
     ? `Agent ${agent.id} may not use ${tool}: its workspace is not a clone of a repository.`
     : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
+}
+
+/** Why an agent may not use a tool any more that it could use when its turn began. */
+function withdrawn(agent: AgentRow, newest: ProjectConfig, tool: string): string | undefined {
+  if (forbiddenBy(agent, newest, tool) === undefined) return undefined;
+  return `Agent ${agent.id} may not use ${tool} any more: the project's file was changed since this turn began. Go on without it.`;
 }
 
 /** A call with the step that its runner named. A number from the shim is no such step. */

@@ -39,9 +39,9 @@ test('values of agents’ variables are in no file of a project but its database
   await testing.store('demo', (store) => {
     expect(JSON.stringify(store.config)).not.toContain('hunter2');
     expect(store.config.agents['zoe']?.env).toEqual({ DB_PASSWORD: '(hidden)', MODE: '(hidden)' });
-    expect(readAgentEnv(store.reader, 'zoe')).toEqual(kept);
-    expect(readAgentEnv(store.reader, 'ann')).toEqual({});
-    expect(readAgentEnv(store.reader, 'crew-2')).toEqual({ SHIFT: 'night' });
+    expect(readAgentEnv(store.reader, 'zoe', 1)).toEqual(kept);
+    expect(readAgentEnv(store.reader, 'ann', 1)).toEqual({});
+    expect(readAgentEnv(store.reader, 'crew-2', 1)).toEqual({ SHIFT: 'night' });
   });
 });
 
@@ -71,7 +71,7 @@ test('a project of an earlier version is brought to the same', () => {
       );
     });
     migrate(sql, projectMigrations);
-    expect(readAgentEnv(sql, 'zoe')).toEqual(kept);
+    expect(readAgentEnv(sql, 'zoe', 1)).toEqual(kept);
     const { agents, ...rest } = readConfig(sql);
     const { agents: made, ...others } = config;
     expect(rest).toEqual(others);

@@ -129,7 +129,7 @@ describe('what is advised after a failure', () => {
       expect(stepAfterFailure('team', 'ada', code).next).toBe('agents retry team ada');
       expect(wordsAfterFailure(code)).toMatch(/^Retry it once /);
     }
-    expect(wordsAfterFailure('ref-unknown')).toContain('deleted and made anew');
+    expect(wordsAfterFailure('ref-unknown')).toContain('suzumio config apply');
     expect(stepAfterEvent('team', 'ada', 'model-refused').next).toBe('agents reset team ada --redeliver');
     expect(stepAfterEvent('team', 'ada', 'of-another-version').next).toBe('agents retry team ada');
   });

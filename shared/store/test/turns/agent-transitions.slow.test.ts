@@ -27,7 +27,13 @@ async function failed(agent = 'ada') {
 
 describe('which state allows what', () => {
   const actions = { stop, start: restart, reset: (of: Team, agent: string) => reset(of, agent), retry };
-  const allowed = { quiet: ['stop'], running: ['stop'], failed: ['reset', 'retry'], stopped: ['start'] };
+  const allowed = {
+    quiet: ['stop'],
+    running: ['stop'],
+    failed: ['reset', 'retry'],
+    stopped: ['start'],
+    retired: [] as string[],
+  };
   const cases = agentStates.flatMap((state) =>
     (Object.keys(actions) as (keyof typeof actions)[]).map((action) => ({
       state,
@@ -44,6 +50,7 @@ describe('which state allows what', () => {
       await of.complete(begun);
       await stop(of, 'ada');
     }
+    if (state === 'retired') await of.retire('ada');
     expect(of.stateOf('ada')).toBe(state);
     const before = of.events();
     if (is === 'done') await actions[action](of, 'ada');

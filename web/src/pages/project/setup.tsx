@@ -39,8 +39,8 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
   return (
     <div className="page setup">
       <p className="quiet">
-        A project keeps the file that it was made from. Values of variables and headers are hidden, since keys may stand
-        in them.
+        The version of the file that is in force. Values of variables and headers are hidden, since keys may stand in
+        them.
       </p>
       {mayMake ? (
         <p>
