@@ -39,7 +39,7 @@ describe('a page of an origin that is named', () => {
     expect(corsOf(answer)).toEqual({
       'access-control-allow-origin': page,
       'access-control-expose-headers': expect.any(String),
-      'access-control-allow-methods': 'HEAD, GET, POST, DELETE',
+      'access-control-allow-methods': 'HEAD, GET, POST, DELETE, PUT',
       'access-control-allow-headers':
         'Authorization, Content-Type, Idempotency-Key, If-None-Match, Range, If-Range, Last-Event-ID',
       'access-control-max-age': '600',

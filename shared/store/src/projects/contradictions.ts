@@ -26,13 +26,14 @@ const contradictions: Readonly<Record<string, string>> = {
   'a message is at most once with each agent, unread or read': `
     SELECT message_seq, recipient FROM inbox WHERE EXISTS (SELECT 1 FROM message_reads JOIN messages ON messages.id = message_id
       WHERE messages.seq = message_seq AND message_reads.recipient = inbox.recipient AND voided_at_ms IS NULL)`,
-  'mail to one agent is with it, unread or read': `
+  'mail to one agent from before the file was changed is with it, unread or read': `
     SELECT messages.id FROM messages JOIN agents AS reader ON reader.id = recipient
-    WHERE NOT EXISTS (SELECT 1 FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
+    WHERE messages.seq <= (SELECT max(message_seq) FROM config_versions)
+      AND NOT EXISTS (SELECT 1 FROM inbox WHERE message_seq = messages.seq AND inbox.recipient = reader.id)
       AND NOT EXISTS (SELECT 1 FROM message_reads
         WHERE message_id = messages.id AND message_reads.recipient = reader.id AND voided_at_ms IS NULL)`,
-  // Whom a team or a channel had before is not on record.
-  'each message since the file was changed is, for each of those it went to, either unread or read once': `
+  // Of those since the file was changed last: whom a team or a channel had before is not on record.
+  'each message is, for each of those it went to, either unread or read once': `
     SELECT messages.id AS message, reader.id AS reader FROM messages JOIN agents AS reader
     WHERE messages.seq > (SELECT max(message_seq) FROM config_versions) AND retired_version IS NULL
       AND (recipient IS reader.id OR (reader.id <> sender AND (coalesce(recipient, '') IN ('@all', '@' || coalesce(reader.team, 'all'))
