@@ -34,6 +34,7 @@ import { registerWhy } from './commands/why.js';
 import { registerWorkers } from './commands/workers.js';
 import { registerWorkspace } from './commands/workspace.js';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.js';
+import { acceptPublishedNames } from './published-commands.js';
 import { paint } from './render/colors.js';
 import { wrap } from './render/format.js';
 import { renderError } from './render/render-error.js';
@@ -136,6 +137,8 @@ export function buildProgram(context: CliContext, action: Action, { silent = fal
           .visibleGlobalOptions(command)
           .filter((option) => program.options.includes(option) && option.long !== '--version'),
       subcommandTerm: (command) => command.name(),
+      commandUsage: (command) =>
+        command.aliases().reduce((usage, alias) => usage.replace(`|${alias}`, ''), help.commandUsage(command)),
       optionDescription: (option) =>
         option.defaultValue === false ? option.description : help.optionDescription(option),
       styleTitle: colors.bold,
@@ -160,6 +163,10 @@ export function buildProgram(context: CliContext, action: Action, { silent = fal
     program.commandsGroup(`${heading}:`);
     for (const register of registers) register(program, action);
   }
+  acceptPublishedNames(program, (text) => {
+    const lines = wrap(`note: ${text}`, context.err.columns, { indent: '  ' });
+    context.err.write(`${lines.join('\n')}\n`);
+  });
   sayHowToGoOn(program, 'suzumio');
   // Options after `messages show` are those of `show`.
   for (const command of program.commands) if (command.commands.length > 0) command.enablePositionalOptions();

@@ -63,6 +63,10 @@ describe('what may stand where the cursor is', () => {
       ['unread', 'undelivered'],
     ],
     [['turns', 'newsroom', '--status', 'f'], ['failed']],
+    // A name of the published Suzumio: it is not offered, and what follows it is.
+    [['activ'], []],
+    [['activations', 'newsroom', '--status', 'f'], ['failed']],
+    [['serve', '--no-p'], []],
     [
       ['events', 'newsroom', '--type', 'turn.c'],
       ['turn.completed', 'turn.cancelled'],

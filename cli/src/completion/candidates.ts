@@ -70,11 +70,15 @@ function placeOf(program: Command, words: readonly string[]): Place {
       pending = optionCalled(command, word);
       continue;
     }
-    const subcommand = given.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
+    const subcommand = given.length === 0 ? command.commands.find((one) => isCalled(one, word)) : undefined;
     if (subcommand) command = subcommand;
     else given = [...given, word];
   }
   return { command, given, pending };
+}
+
+function isCalled(command: Command, word: string): boolean {
+  return command.name() === word || command.aliases().includes(word);
 }
 
 /** An option that takes its value from the next word. */

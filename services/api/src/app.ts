@@ -34,6 +34,7 @@ import { turnRuns } from './operations/turns.js';
 import { usageRuns } from './operations/usage.js';
 import { workspaceRuns } from './operations/workspaces.js';
 import { servePage } from './page.js';
+import { followAliases, refusePublishedRoutes } from './published-routes.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
 import { recordRefusals, refuseOtherMethods } from './refusals.js';
@@ -98,7 +99,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   };
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(securityHeaders, refuseForeignRequests(options), allowOrigins(options.allowedOrigins ?? []));
+  app.use(securityHeaders, refuseForeignRequests(options), allowOrigins(options.allowedOrigins ?? []), followAliases);
   addRoutes(isOpen);
   app.use(
     '/api',
@@ -112,7 +113,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(streamWhereAccepted);
   addRoutes((operation) => !isOpen(operation) && operation.upload === undefined);
-  app.use(...servePage(publicUrl), refuseOtherMethods, notFoundHandler);
+  app.use(...servePage(publicUrl), refuseOtherMethods, refusePublishedRoutes, notFoundHandler);
   app.use(recordRefusals(context));
   app.use(options.onError ?? problemHandler(context.logger));
   return app;

@@ -7,10 +7,12 @@ export interface Located {
   parts: Readonly<Record<string, string>>;
 }
 
-const patterns = allOperations.map((operation) => ({
-  operation,
-  pattern: new RegExp(`^${operation.path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i'),
-}));
+const patterns = allOperations.map((operation) => ({ operation, pattern: pathPattern(operation.path) }));
+
+/** What a route's path, as Express writes it, matches; with a group for each parameter. */
+export function pathPattern(path: string): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}/?$`, 'i');
+}
 
 /** The operation of a request; undefined where the contract has none. */
 export function operationFor(method: string, path: string): Operation | undefined {
