@@ -7,6 +7,7 @@ import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { startProject } from '@suzumio/store/projects/project-transitions';
 import { closeTurn } from '@suzumio/store/turns/end-turn';
 import { turnRow } from '@suzumio/store/rows';
+import { eventually } from '../../../test/support/poll.js';
 import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 const project = 'lab';
@@ -168,6 +169,32 @@ describe('a controller module', () => {
     expect(await support(1, { do: 'hang' })).toMatchObject({ status: 422, body: { code: 'outcome-unknown' } });
     expect(await rows()).toMatchObject([{ status: 'failed', error_code: 'outcome-unknown' }]);
   }, 60_000);
+});
+
+/** The limits of the processes that carry out calls. */
+async function limitsOfControllers(): Promise<string[]> {
+  const limits: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (
+      command.startsWith(process.execPath) &&
+      command.includes('controller-child') &&
+      command.includes(bench.testing.cell.directory.root)
+    )
+      limits.push(await readFile(`/proc/${pid}/limits`, 'utf8').catch(() => ''));
+  }
+  return limits;
+}
+
+const hasProc = process.platform === 'linux';
+
+(hasProc ? test : test.skip)('a controller that outlives its ToolHost has little processor time left', async () => {
+  const lost = support(1, { do: 'hang' });
+  let limits: string[] = [];
+  await eventually('it runs', async () => (limits = await limitsOfControllers()).length > 0);
+  // Two seconds are its time, and five to spare.
+  expect(limits[0]).toMatch(/^Max cpu time +7 +7 +seconds/m);
+  await lost;
 });
 
 describe('a signal', () => {

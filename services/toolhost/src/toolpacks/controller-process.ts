@@ -9,6 +9,9 @@ import type { ControllerOrder, FromController, ToController } from './controller
 /** How much memory a module's objects may take. */
 const heapMb = 128;
 
+/** A module that never ends, and whose ToolHost was killed, has used its processor time so much later than its time. */
+const spareSeconds = 5;
+
 /** How often one call may ask something of its project. */
 const mostAsks = 1_000;
 
@@ -37,8 +40,9 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   const { tool, root } = order;
   signal.throwIfAborted();
   const child = spawn(
-    process.execPath,
+    '/bin/sh',
     [
+      ...['-c', 'ulimit -t "$0" && exec "$@"', String(Math.ceil(limitMs / 1000) + spareSeconds), process.execPath],
       '--permission',
       ...[directory, root, dirname(program)].map((path) => `--allow-fs-read=${path}`),
       `--allow-fs-write=${root}`,
