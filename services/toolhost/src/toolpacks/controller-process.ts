@@ -42,7 +42,12 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   const child = spawn(
     '/bin/sh',
     [
-      ...['-c', 'ulimit -t "$0" && exec "$@"', String(Math.ceil(limitMs / 1000) + spareSeconds), process.execPath],
+      ...[
+        '-c',
+        'ulimit -t "$0" && exec /usr/bin/env -i "$@"',
+        String(Math.ceil(limitMs / 1000) + spareSeconds),
+        process.execPath,
+      ],
       '--permission',
       ...[directory, root, dirname(program)].map((path) => `--allow-fs-read=${path}`),
       `--allow-fs-write=${root}`,
