@@ -4,6 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { eventually } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { pasteInto } from './support/paste.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -48,7 +49,7 @@ const newestOf = async (name: string) =>
 async function rewrite(page: Page, text: string) {
   await editor(page).click();
   await page.keyboard.press('Control+A');
-  await page.keyboard.insertText(text);
+  await pasteInto(editor(page), text);
 }
 
 /** What a file is refused for is an answer, which the browser notes on its console. */
@@ -76,6 +77,7 @@ describe('the versions of a project file', () => {
     await given.getByText('"Write well."').waitFor();
     await button(page, 'What it changed').click();
     await page.waitForURL(/v=2&with=1$/);
+    await changes(page, 'From version 1 to version 2').first().waitFor();
     expect(await changes(page, 'From version 1 to version 2').allInnerTexts()).toEqual([
       expect.stringMatching(/agents\.ada\.prompt\s+Write\.\s*→\s*becomes\s*Write well\./),
     ]);
@@ -106,6 +108,7 @@ describe('the versions of a project file', () => {
     const page = await open('/p/back/setup?v=1');
     await button(page, 'Bring version 1 back…').click();
     const dialog = page.getByRole('dialog');
+    await changes(page).first().waitFor();
     expect(await changes(page).allInnerTexts()).toEqual([
       expect.stringMatching(/agents\.ada\.prompt\s+from the next turn\s+Write well\.\s*→\s*becomes\s*Write\./),
     ]);
@@ -156,6 +159,7 @@ describe('the file of a living project', () => {
 
     await rewrite(page, shown.replace('name: river', 'name: sea').replace('Write.', 'Write well.'));
     await button(page, 'Show what changes').click();
+    await changes(page).first().waitFor();
     expect(await changes(page).allInnerTexts()).toEqual([
       expect.stringMatching(/^name\s+✕ refused\s+river\s*→\s*becomes\s*sea\s+\S/),
       expect.stringMatching(/^agents\.ada\.prompt\s+from the next turn/),
@@ -211,6 +215,7 @@ describe('the file of a living project', () => {
 
     await rewrite(page, shown.replace('Write.', 'Write well.').replace('Read.', 'Read all.'));
     await newer.getByRole('button', { name: 'Compare with version 2' }).click();
+    await button(page, 'Apply as version 3').waitFor();
     expect(await changes(page).allInnerTexts()).toEqual([expect.stringMatching(/^agents\.ada\.prompt/)]);
     await button(page, 'Apply as version 3').click();
     await page.getByText('Version 3 is in force.').waitFor();

@@ -32,7 +32,7 @@ export function Changes({
 }) {
   const shown = isWanted ? changes.toSorted((one, other) => rank(one) - rank(other)) : changes;
   return (
-    <div className="changes">
+    <div className="fields-changed">
       <p className="changes-count">
         {some(changes.length, 'change')}
         {isWanted ? `: ${counted(changes)}` : ''}
