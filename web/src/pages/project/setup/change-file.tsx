@@ -12,13 +12,14 @@ import { visible } from '../../../parts/visible.js';
 import type { EditorHandle, Marked } from '../../make/editor.js';
 import { givenFile, givenText, mostBytes } from '../../make/given.js';
 import { Problems } from '../../make/problems.js';
-import { checkFile } from './check-file.js';
+import { type Checked, checkFile } from './check-file.js';
 import { Newer } from './newer.js';
 import { useVersion } from './use-versions.js';
 import { WhatChanges } from './what-changes.js';
 
 const Editor = lazy(() => import('../../make/editor.js'));
 const none: readonly Marked[] = [];
+const emptied: Checked = { problems: [{ line: 1, column: 1, message: 'the file is empty' }], warnings: [], notes: [] };
 /** Nothing is written; `base` is the version that it was begun from. */
 const empty = { file: '', base: 0 };
 
@@ -46,7 +47,7 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typ
   /** The text and the version whose differences are looked at. */
   const [looked, setLooked] = useState('');
   /** What was refused before it was compared anew. */
-  const [past, setPast] = useState<Error>();
+  const [past, setPast] = useState(run.error);
   const problemsId = useId();
 
   const rested = useRested(file);
@@ -59,9 +60,9 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typ
   });
   const schema = useQuery({ queryKey: ['project-file-schema'], queryFn: () => api.getProjectFileSchema() });
   const isEmpty = file.trim() === '';
-  const checked = isEmpty ? undefined : check.data;
-  const isFresh = rested === file && checked !== undefined && !check.isPlaceholderData;
-  const difference = isFresh ? checked.difference : undefined;
+  const checked = isEmpty ? emptied : check.data;
+  const isFresh = isEmpty || (rested === file && checked !== undefined && !check.isPlaceholderData);
+  const difference = isFresh ? checked?.difference : undefined;
   const inForce = Math.max(newest, difference?.version ?? 0);
   const isNewer = inForce !== base;
   const isConflict = run.error instanceof SuzumioError && run.error.code === 'config-conflict';
@@ -140,7 +141,7 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typ
         <Problems
           id={problemsId}
           checked={checked}
-          error={isEmpty ? null : check.error}
+          error={null}
           isFresh={isFresh}
           go={({ line, column }) => editor.current?.go(line, column)}
         />
@@ -152,11 +153,13 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typ
             base={base}
             inForce={inForce}
             compare={() => {
-              setPast(run.error ?? undefined);
+              setPast(run.error);
               setDraft({ file, base: inForce });
               setLooked(`${inForce} ${file}`);
             }}
           />
+        ) : check.error && !isEmpty ? (
+          <Failure error={check.error} again={() => void check.refetch()} />
         ) : (
           <WhatChanges
             checked={isFresh ? checked : undefined}

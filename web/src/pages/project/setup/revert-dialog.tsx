@@ -3,25 +3,28 @@ import { useId } from 'react';
 import { Outcome } from '../../../acts/run/bar.js';
 import { Dialog } from '../../../acts/run/dialog.js';
 import { asked, useRun } from '../../../acts/run/use-run.js';
-import { api, keys } from '../../../api.js';
+import { api } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Changes } from './changes.js';
+import { useVersions } from './use-versions.js';
 
 /** Puts an earlier version in force again, as a new one, after what that changes. */
 export function RevertDialog({ project, version }: { project: string; version: number }) {
   const id = useId();
   const run = useRun(project);
+  const newest = useVersions(project).data?.pages[0]?.items[0]?.version;
   const difference = useQuery({
-    // Another version that comes meanwhile makes it another difference: it is read again.
-    queryKey: [...keys.project(project), 'config-revert', version],
+    // Another version that comes meanwhile makes it another difference.
+    queryKey: ['config-revert', project, version, newest],
     queryFn: () => api.diffConfig({ project, body: { revert: version } }),
+    placeholderData: (last) => last,
     gcTime: 0,
-    enabled: !run.isDone,
+    enabled: newest !== undefined && !run.isDone,
   });
   const { data } = difference;
   const isRefused = data?.changes.some(({ effect }) => effect === 'refused') ?? false;
-  const isReady = data !== undefined && data.changes.length > 0 && !isRefused && !difference.isFetching;
+  const isReady = data !== undefined && data.changes.length > 0 && !isRefused && !difference.isPlaceholderData;
   return (
     <Dialog className="dialog-wide" title={`Bring version ${version} back?`}>
       {(close) =>

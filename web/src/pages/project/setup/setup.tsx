@@ -4,7 +4,7 @@ import { useListKeys } from '../../../acts/keys.js';
 import { Outcome } from '../../../acts/run/bar.js';
 import { late } from '../../../acts/run/late.js';
 import { useMay } from '../../../acts/use-act.js';
-import { useRun } from '../../../acts/run/use-run.js';
+import { type Run, useRun } from '../../../acts/run/use-run.js';
 import { Failure } from '../../../parts/failure.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
 import { useTitle } from '../../../title.js';
@@ -54,6 +54,7 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
         run={run}
         onLeave={() => {
           choose({ change: '', v: '', with: '' });
+          // What had the focus is gone.
           requestAnimationFrame(() => document.getElementById('content')?.focus());
         }}
       />
@@ -75,7 +76,7 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
           ))}
         </div>
       ) : null}
-      <Outcome run={run} />
+      <Outcome run={{ ...run, error: null }} />
       <div className="setup-layout">
         {isNarrow && view !== 'versions' ? null : list}
         {isNarrow && view === 'versions' ? null : (
@@ -85,6 +86,7 @@ export function Setup({ detail: { project } }: { detail: ProjectDetail }) {
             newest={newest}
             version={shown}
             compared={compared}
+            run={run}
             view={isNarrow ? view : undefined}
             choose={choose}
           />
@@ -99,6 +101,7 @@ function Shown({
   newest,
   version,
   compared,
+  run,
   view,
   choose,
 }: {
@@ -106,6 +109,7 @@ function Shown({
   newest: number;
   version: number;
   compared: number | undefined;
+  run: Run;
   /** The one pane that there is room for. */
   view: View | undefined;
   choose: (changes: Readonly<Record<string, string>>, replace?: boolean) => void;
@@ -117,7 +121,14 @@ function Shown({
         <Failure error={read.error} again={() => void read.refetch()} />
       ) : read.data === undefined ? null : (
         <>
-          <VersionHead project={project} newest={newest} version={read.data} compared={compared} choose={choose} />
+          <VersionHead
+            project={project}
+            newest={newest}
+            version={read.data}
+            compared={compared}
+            run={run}
+            choose={choose}
+          />
           {compared === undefined ? (
             <div className="setup-panes">
               {view === 'resolved' ? null : <Given version={read.data} />}

@@ -7,6 +7,7 @@ export type VersionRow = Awaited<ReturnType<Client['listConfigVersions']>>['item
 export type Change = Awaited<ReturnType<Client['diffConfig']>>['changes'][number];
 
 const part = 50;
+const mostParts = 10;
 
 /** The versions of a project's file, the newest first. */
 export function useVersions(project: string) {
@@ -18,9 +19,8 @@ export function useVersions(project: string) {
         project,
         query: { limit: part, order: 'desc', ...(before === undefined ? {} : { before }) },
       }),
-    getNextPageParam: ({ previous }) => previous,
-    // What was shown is read again with each event: a few parts are enough to be followed.
-    maxPages: 10,
+    // What was shown is read again with each event: the first of the parts has to stay the newest, so there are few.
+    getNextPageParam: ({ previous }, parts) => (parts.length < mostParts ? previous : undefined),
   });
 }
 

@@ -1,5 +1,7 @@
 import { Link } from 'wouter';
+import { ActButton } from '../../../acts/run/bar.js';
 import { openDialog } from '../../../acts/run/dialogs.js';
+import type { Run } from '../../../acts/run/use-run.js';
 import { useMay } from '../../../acts/use-act.js';
 import { useMayMake } from '../../../acts/use-may-make.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -17,12 +19,14 @@ export function VersionHead({
   newest,
   version: { version, at, by, reverts },
   compared,
+  run,
   choose,
 }: {
   project: string;
   newest: number;
   version: Version;
   compared: number | undefined;
+  run: Run;
   choose: (changes: Readonly<Record<string, string>>, replace?: boolean) => void;
 }) {
   const may = useMay();
@@ -62,28 +66,35 @@ export function VersionHead({
             </select>
           </label>
         )}
-        {version > 1 && compared === undefined ? (
+        {version > 1 ? (
           <button
             type="button"
             className="button"
-            onClick={() => choose({ v: String(version), with: String(version - 1), show: '' }, false)}
+            aria-pressed={compared === version - 1}
+            onClick={() =>
+              choose({ v: String(version), with: compared === version - 1 ? '' : String(version - 1), show: '' }, false)
+            }
           >
             What it changed
           </button>
         ) : null}
         {mayApply && isNewest ? (
-          <button type="button" className="button" onClick={() => choose({ change: 'yes', v: '', with: '' }, false)}>
-            Change the file…
-          </button>
+          <ActButton
+            does="Change the file…"
+            run={run}
+            onAct={() => {
+              choose({ change: 'yes', v: '', with: '' }, false);
+              // The button is gone.
+              requestAnimationFrame(() => document.getElementById('content')?.focus());
+            }}
+          />
         ) : null}
         {mayApply && !isNewest ? (
-          <button
-            type="button"
-            className="button"
-            onClick={() => openDialog(<RevertDialog project={project} version={version} />)}
-          >
-            Bring version {version} back…
-          </button>
+          <ActButton
+            does={`Bring version ${version} back…`}
+            run={run}
+            onAct={() => openDialog(<RevertDialog project={project} version={version} />)}
+          />
         ) : null}
         {mayMake && isNewest ? (
           <Link href={`/new?of=${encodeURIComponent(project)}`} className="button">

@@ -55,12 +55,14 @@ export function VersionList({
           className="button"
           aria-disabled={versions.isFetchingNextPage || undefined}
           onClick={() => {
-            if (!versions.isFetchingNextPage) void versions.fetchNextPage();
+            if (!versions.isFetchingNextPage) versions.fetchNextPage().catch(() => undefined);
           }}
         >
           Earlier versions
         </button>
-      ) : null}
+      ) : versions.data?.pages.at(-1)?.previous === undefined ? null : (
+        <p className="quiet">The newest {rows.length} are shown: any other is named in the address.</p>
+      )}
     </nav>
   );
 }

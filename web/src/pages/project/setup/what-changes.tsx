@@ -35,7 +35,7 @@ export function WhatChanges({
   if (isSame) {
     return <p className="quiet">Once something is written, what it changes is shown here, before it is applied.</p>;
   }
-  if (!isShown || difference === undefined) {
+  if (!isShown) {
     const problems = checked?.problems.length ?? 0;
     return (
       <section className="setup-what" aria-label="What changes">
