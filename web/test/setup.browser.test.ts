@@ -208,7 +208,9 @@ describe('the file of a living project', () => {
       isAsked ||= request.method() === 'PUT';
     });
     await apply('lake', { file: fileOf('lake', { read: 'Read all.' }), baseVersion: 1 });
+    const answer = page.waitForResponse((response) => response.request().method() === 'PUT');
     await button(page, 'Apply as version 2').click();
+    expect((await answer).status()).toBe(409);
     const newer = page.getByRole('region', { name: 'Another version is in force' });
     await newer.getByText('Version 2 is in force by now').waitFor();
     expect(await changes(page, 'What the other has changed').allInnerTexts()).toEqual([
