@@ -14,6 +14,7 @@ import './theme/cost.css';
 import './theme/run.css';
 import './theme/decide.css';
 import './theme/make.css';
+import './theme/setup.css';
 import './theme/keys.css';
 import './theme/people.css';
 import { QueryClientProvider } from '@tanstack/react-query';

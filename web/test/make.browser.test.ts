@@ -4,6 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { eventually } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { pasteInto } from './support/paste.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -31,19 +32,7 @@ const fine = (page: Page) => page.getByText('Nothing is wrong with this file.');
 const textOf = (name: string, extra = '') =>
   `name: ${name}\ntask: Count.\nbackend: { runner: { mode: mock } }\nagents:\n  ada: { role: counter, prompt: Count. }\n${extra}`;
 
-/** Pastes a text into the file, as a person does. */
-const paste = (page: Page, text: string | number) =>
-  file(page).evaluate((field, given) => {
-    const dom = globalThis as unknown as {
-      DataTransfer: new () => { setData(type: string, text: string): void };
-      ClipboardEvent: new (type: string, init: object) => Event;
-    };
-    const data = new dom.DataTransfer();
-    data.setData('text/plain', typeof given === 'number' ? 'x'.repeat(given) : given);
-    (field as unknown as { dispatchEvent(event: Event): void }).dispatchEvent(
-      new dom.ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
-    );
-  }, text);
+const paste = (page: Page, text: string | number) => pasteInto(file(page), text);
 
 describe('a project', () => {
   test('is written, mended where a problem stands, and created with its first mail', async () => {

@@ -9,6 +9,7 @@ import { useMayMake } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
+import { useRested } from '../../parts/use-rested.js';
 import type { EditorHandle, Marked } from './editor.js';
 import { Gallery } from './gallery.js';
 import { type Given, givenFile, givenText, mostBytes } from './given.js';
@@ -18,8 +19,6 @@ import { useTitle } from '../../title.js';
 
 const Editor = lazy(() => import('./editor.js'));
 
-/** How long nothing is typed before the file is checked. */
-const restMs = 400;
 const none: readonly Marked[] = [];
 
 /** A new project: its file, what it would be, and its first mail. */
@@ -318,16 +317,6 @@ function Making() {
       </div>
     </div>
   );
-}
-
-/** A text as it was when nothing had been typed for a moment. */
-function useRested(text: string): string {
-  const [rested, setRested] = useState(text);
-  useEffect(() => {
-    const timer = setTimeout(() => setRested(text), restMs);
-    return () => clearTimeout(timer);
-  }, [text]);
-  return rested;
 }
 
 /**

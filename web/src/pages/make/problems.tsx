@@ -1,4 +1,3 @@
-import type { CheckedProjectFile } from '@suzumio/sdk/client';
 import { useMemo } from 'react';
 import { wordsOf } from '../../api.js';
 import { count, some } from '../../parts/numbers.js';
@@ -16,7 +15,7 @@ export function Problems({
   go,
 }: {
   id: string;
-  checked: CheckedProjectFile | undefined;
+  checked: Readonly<Record<'problems' | 'warnings' | 'notes', readonly Marked[]>> | undefined;
   error: Error | null;
   isFresh: boolean;
   go: (problem: Marked) => void;

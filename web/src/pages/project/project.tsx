@@ -21,7 +21,7 @@ import { Mailbox } from './mail/mailbox.js';
 import { Now } from './now.js';
 import { Report } from './report.js';
 import { Repository } from './repository.js';
-import { Setup } from './setup.js';
+import { Setup } from './setup/setup.js';
 import { Tasks } from './tasks.js';
 import { Turns } from './turns/turns.js';
 import { useBudget, useProject } from '../../use-project.js';
