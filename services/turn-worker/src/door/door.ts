@@ -4,13 +4,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
-import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
+import { maxCallBytes, maxCallMembers, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
 import { livePath, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { countMembers } from '@suzumio/runtime/http/count-members';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
@@ -259,10 +260,14 @@ export class Door {
   }
 }
 
-/** Whether a call names no step, or its number, which is no name. One that is too long is refused in any case. */
+/**
+ * Whether a call names no step, or its number, which is no name. One that is too long, has too many members or is no JSON is
+ * refused in any case. It is read just as by the ToolHost, which carries out what it can read.
+ */
 function namesNoStep(call: Buffer | undefined): boolean {
+  if (!call || countMembers(call, maxCallMembers) > maxCallMembers) return true;
   try {
-    const { step } = (call ? JSON.parse(call.toString()) : {}) as { step?: unknown };
+    const { step } = JSON.parse(new TextDecoder().decode(call)) as { step?: unknown };
     return typeof step !== 'string' || step.startsWith('seq.');
   } catch {
     return true;
