@@ -1,5 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -92,5 +94,31 @@ describe('what a program in the sandbox asks itself, while its step is open,', (
     await ask('/tool/end', { step: '0.0' });
     expect(await asked).toBe(200);
     await eventually('it has come', () => arrived.at(-1)?.body === textOf(body), { show: () => arrived });
+  });
+});
+
+describe('a step ends, and others wait no more,', () => {
+  beforeEach(() => ask('/tool/begin', { step: '0.0' }));
+
+  test('where as many calls as may be under way wait for its end', async () => {
+    const waiting = Array.from({ length: 16 }, (_, index) => ask('/tool', { step: `0.${String(index + 1)}` }));
+    expect(await ask('/tool', { step: '0.17' })).toBe(503);
+    expect(await ask('/tool/end', { step: '0.0' })).toBe(200);
+    expect(await Promise.all(waiting)).toEqual(Array.from({ length: 16 }, () => 200));
+  });
+
+  test('where as many calls were never sent to their end, once who made them is gone', async () => {
+    const half = await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        const socket = connect(join(directory, 'door.sock'));
+        socket.write('POST /tool HTTP/1.1\r\nauthorization: Bearer secret\r\ncontent-length: 1000\r\n\r\n{');
+        await once(socket, 'connect');
+        return socket;
+      }),
+    );
+    await eventually('all are under way', async () => (await ask('/tool', { n: 1 })) === 503);
+    for (const socket of half) socket.destroy();
+    await eventually('there is room', async () => (await ask('/tool', { n: 1 })) === 200);
+    expect(await ask('/tool/end', { step: '0.0' })).toBe(200);
   });
 });

@@ -193,7 +193,8 @@ export class Door {
       );
     this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-    if (this.#inFlight > maxInFlight)
+    // Those that wait for the end of a step must leave room for it.
+    if (this.#inFlight > (request.url === '/tool/end' ? 2 * maxInFlight : maxInFlight))
       throw new SuzumioError(
         'attempt-busy',
         `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
