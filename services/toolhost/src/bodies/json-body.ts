@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { countMembers } from '@suzumio/runtime/http/count-members';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { jsonFault } from '@suzumio/runtime/http/json-fault';
 
 /** Faults are located in texts up to this length only, because that parses the text repeatedly. */

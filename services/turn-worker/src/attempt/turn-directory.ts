@@ -10,7 +10,7 @@ import {
   type RunnerTurnOutput,
   runnerTurnOutput,
 } from '@suzumio/protocol/runner';
-import { countMembers } from '@suzumio/runtime/http/count-members';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { errnoOf } from '../files/errno.js';
 import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';

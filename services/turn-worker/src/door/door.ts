@@ -11,7 +11,7 @@ import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { countMembers } from '@suzumio/runtime/http/count-members';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
@@ -266,18 +266,15 @@ export class Door {
  * refused in any case. It is read just as by the ToolHost, which carries out what it can read.
  */
 function namesNoStep(call: Buffer | undefined): boolean {
-  if (!call || countMembers(call, maxCallMembers) > maxCallMembers) return true;
-  try {
-    const { step } = JSON.parse(new TextDecoder().decode(call)) as { step?: unknown };
-    return typeof step !== 'string' || step.startsWith('seq.');
-  } catch {
-    return true;
-  }
+  const read = call && (jsonIn(call) as { step?: unknown } | null | undefined);
+  return typeof read?.step !== 'string' || read.step.startsWith('seq.');
 }
 
+/** Undefined for what is no JSON, or too costly to parse: on this loop, the leases of all attempts are kept. */
 function jsonIn(body: Buffer): unknown {
+  if (countMembers(body, maxCallMembers) > maxCallMembers) return undefined;
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(new TextDecoder().decode(body));
   } catch {
     return undefined;
   }
