@@ -107,6 +107,16 @@ describe('a directory', () => {
     expect(await bench.testing.rows(project, 'SELECT 1 AS one FROM directory_contents')).toEqual([]);
   });
 
+  test('is refused before its list is parsed, where that has more members than any has', async () => {
+    const attempt = await bench.begin(project, 'ada');
+    // Parsed, it takes half a gigabyte.
+    const { body } = await publishList(attempt, '['.repeat(maxManifestBytes / 2) + ']'.repeat(maxManifestBytes / 2));
+    expect(body).toMatchObject({
+      code: 'artifact-directory-invalid',
+      detail: expect.stringContaining('its lists and objects have more than 80000 members') as string,
+    });
+  });
+
   test('is refused without its list, without a file, with another size, and where a file is said to be one', async () => {
     const attempt = await bench.begin(project, 'ada');
     const code = async (input: Record<string, unknown>) =>

@@ -25,6 +25,9 @@ export const maxDirectoryEntries = 10_000;
 export const maxDirectoryBytes = 1024 * 1024 * 1024;
 export const maxManifestBytes = 8 * 1024 * 1024;
 
+/** More members of lists and objects than any manifest has: the cost of parsing grows with them. */
+export const maxManifestMembers = 8 * maxDirectoryEntries;
+
 /** A name that people can read and every file system can store: no invisible characters and no path separators. */
 const plainName = /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\\]+$/u;
 const maxNameBytes = 255;

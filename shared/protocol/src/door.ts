@@ -25,5 +25,8 @@ export const maxToolBodyBytes = 8 * 1024 * 1024;
 /** The largest tool call that a ToolHost takes: a report or a long message with its JSON around it. */
 export const maxCallBytes = 2 * 1024 * 1024;
 
+/** The most members of all its lists and objects: the cost of parsing grows with them. */
+export const maxCallMembers = 20_000;
+
 /** The exit code of a runner whose door did not answer for as long as its limits allow. */
 export const doorAwayExitCode = 75;

@@ -157,6 +157,9 @@ export type RunnerTurnOutput = z.infer<typeof runnerTurnOutput>;
 /** The largest `output.json` that is read. */
 export const maxOutputBytes = 4 * 1024 * 1024;
 
+/** The most members of all its lists and objects: the cost of parsing grows with them. */
+export const maxOutputMembers = 20_000;
+
 /** The body of `POST /tool`. Without `step`, the step is the call's number within the attempt. */
 export const toolRequest = z.object({
   project: projectId,

@@ -1,13 +1,11 @@
 import { parse } from '@suzumio/runtime/http/validate';
+import { maxCallMembers } from '@suzumio/protocol/door';
 import { toolRequest } from '@suzumio/protocol/runner';
 import { canonicalToolName } from '@suzumio/protocol/tool-names';
 import { type KeptInput, keptInput } from '@suzumio/store/turns/kept-input';
 import { requestHash } from '@suzumio/store/journal';
 import { uploadFacts } from '../tools/upload-facts.js';
 import { jsonBody } from './json-body.js';
-
-/** The most members of all lists and objects in a call. */
-const mostMembers = 20_000;
 
 /** The facts of a call that are needed before it is executed. */
 export interface CallFacts {
@@ -46,7 +44,7 @@ export function parseCall(bytes: Uint8Array): CallBody {
     step,
     input,
     unfilled,
-  } = parse(toolRequest, jsonBody(bytes, mostMembers), 'tool call');
+  } = parse(toolRequest, jsonBody(bytes, maxCallMembers), 'tool call');
   const tool = canonicalToolName(named);
   return {
     project,

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { jsonFault } from '@suzumio/runtime/http/json-fault';
-import { countMembers } from './count-members.js';
 
 /** Faults are located in texts up to this length only, because that parses the text repeatedly. */
 const searchedChars = 65_536;

@@ -4,7 +4,13 @@ import { basename, join } from 'node:path';
 import type * as z from 'zod';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 import type { ComparisonInput } from '@suzumio/protocol/repository-diff';
-import { type RunnerTurnInput, type RunnerTurnOutput, runnerTurnOutput } from '@suzumio/protocol/runner';
+import {
+  maxOutputMembers,
+  type RunnerTurnInput,
+  type RunnerTurnOutput,
+  runnerTurnOutput,
+} from '@suzumio/protocol/runner';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { errnoOf } from '../files/errno.js';
 import { NotARegularFile, openRegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
@@ -90,7 +96,7 @@ export class TurnDirectory {
         if (size > maxBytes) return { kind: 'too-large', maxBytes };
         // The file may still grow: only the size seen before is read.
         const { bytesRead, buffer } = await file.read(Buffer.alloc(size), 0, size, 0);
-        return parseOutput(schema, buffer.subarray(0, bytesRead).toString('utf8'));
+        return parseOutput(schema, buffer.subarray(0, bytesRead));
       } finally {
         await file.close();
       }
@@ -167,7 +173,11 @@ export async function clearTurnDirectories(
   }
 }
 
-function parseOutput<Output>(schema: z.ZodType<Output>, text: string): OutputRead<Output> {
+function parseOutput<Output>(schema: z.ZodType<Output>, bytes: Buffer): OutputRead<Output> {
+  if (countMembers(bytes, maxOutputMembers) > maxOutputMembers) {
+    return { kind: 'invalid', why: `has more than ${String(maxOutputMembers)} members in its lists and objects` };
+  }
+  const text = bytes.toString('utf8');
   let json: unknown;
   try {
     json = JSON.parse(text);

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, ListenOptions, Socket } from 'node:net';
 import { type Duplex, Readable } from 'node:stream';
 import { maxContentBytes as largestContent } from '@suzumio/protocol/content';
-import { maxCallBytes, maxToolBodyBytes } from '@suzumio/protocol/door';
+import { maxCallBytes, maxCallMembers, maxToolBodyBytes } from '@suzumio/protocol/door';
 import { chatPath, maxChatBytes, modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
 import { livePath, liveReport, maxLiveBytes } from '@suzumio/protocol/live';
 import { maxPackBytes, pushPath } from '@suzumio/protocol/shared-repository';
@@ -12,6 +12,7 @@ import { supportPath } from '@suzumio/protocol/toolpacks/support';
 import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { countMembers } from '@suzumio/protocol/count-members';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
@@ -194,7 +195,8 @@ export class Door {
       );
     this.#requireToken(request);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge(maxBytes);
-    if (this.#inFlight > maxInFlight)
+    // Those that wait for the end of a step must leave room for it.
+    if (this.#inFlight > (request.url === '/tool/end' ? 2 * maxInFlight : maxInFlight))
       throw new SuzumioError(
         'attempt-busy',
         `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
@@ -261,19 +263,20 @@ export class Door {
   }
 }
 
-/** Whether a call names no step, or its number, which is no name. One that is too long is refused in any case. */
+/**
+ * Whether a call names no step, or its number, which is no name. One that is too long, has too many members or is no JSON is
+ * refused in any case. It is read just as by the ToolHost, which carries out what it can read.
+ */
 function namesNoStep(call: Buffer | undefined): boolean {
-  try {
-    const { step } = (call ? JSON.parse(call.toString()) : {}) as { step?: unknown };
-    return typeof step !== 'string' || step.startsWith('seq.');
-  } catch {
-    return true;
-  }
+  const read = call && (jsonIn(call) as { step?: unknown } | null | undefined);
+  return typeof read?.step !== 'string' || read.step.startsWith('seq.');
 }
 
+/** Undefined for what is no JSON, or too costly to parse: on this loop, the leases of all attempts are kept. */
 function jsonIn(body: Buffer): unknown {
+  if (countMembers(body, maxCallMembers) > maxCallMembers) return undefined;
   try {
-    return JSON.parse(body.toString());
+    return JSON.parse(new TextDecoder().decode(body));
   } catch {
     return undefined;
   }

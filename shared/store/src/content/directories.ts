@@ -1,5 +1,12 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type DirectoryManifest, directoryManifest, filesOf, maxManifestBytes } from '@suzumio/protocol/artifacts';
+import {
+  type DirectoryManifest,
+  directoryManifest,
+  filesOf,
+  maxManifestBytes,
+  maxManifestMembers,
+} from '@suzumio/protocol/artifacts';
+import { countMembers } from '@suzumio/protocol/count-members';
 import type { ContentStore } from './content-store.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';
@@ -54,6 +61,9 @@ async function parsed(content: ContentStore, sha256: string, sizeBytes: number):
     return `it has ${String(sizeBytes)} bytes, and may have ${String(maxManifestBytes)}`;
   }
   const bytes = await content.readStart(sha256, sizeBytes);
+  if (countMembers(bytes, maxManifestMembers) > maxManifestMembers) {
+    return `its lists and objects have more than ${String(maxManifestMembers)} members`;
+  }
   let document: unknown;
   try {
     document = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

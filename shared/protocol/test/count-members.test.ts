@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { countMembers } from '../../src/bodies/count-members.js';
+import { countMembers } from '../src/count-members.js';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
