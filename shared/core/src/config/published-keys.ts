@@ -134,7 +134,15 @@ const observabilityKeys: readonly PublishedKey[] = [
     when: ({ value }) => String(value) === 'false',
   },
   { path: 'observability.http', meaning: 'same', here: 'the address of `suzumio up`, unless options give another' },
-  { path: 'observability.webui.enabled', meaning: 'same', here: 'whether the page is served' },
+  {
+    path: 'observability.webui.enabled',
+    values: '`false`',
+    meaning: 'note',
+    ours: true,
+    here: 'the page is a part of the API, and served whatever this says',
+    when: ({ value }) => String(value) === 'false',
+  },
+  { path: 'observability.webui', meaning: 'same', here: 'the page, which is served' },
 ];
 
 /** Every key of the published format, in the order in which they are looked for: what is for some values comes first. */
