@@ -113,7 +113,8 @@ describe('a directory', () => {
     const { body } = await publishList(attempt, '['.repeat(maxManifestBytes / 2) + ']'.repeat(maxManifestBytes / 2));
     expect(body).toMatchObject({
       code: 'artifact-directory-invalid',
-      detail: expect.stringContaining('its lists and objects have more than 80000 members'),
+      detail:
+        "What was uploaded is not the list of a directory's files: its lists and objects have more than 80000 members.",
     });
   });
 

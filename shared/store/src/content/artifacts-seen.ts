@@ -34,9 +34,14 @@ interface Row {
   redacted: number;
 }
 
+/** No name comes after it. */
+const lastName = '\u{10ffff}';
+
 /**
  * The newest version of each name by each other creator, as they were when `upTo` was the newest artifact. Names whose newest
- * version was redacted are left out. Where there are too many, the newest are taken. Earlier versions are not looked at.
+ * version was redacted are left out. Each creator has the same share of names, the first of its own, so that one with very
+ * many hides nothing of the others. Where files are too many or too large, the newest are taken. Earlier versions are not
+ * looked at.
  */
 export function othersSeen(
   reader: SqlReader,
@@ -46,6 +51,9 @@ export function othersSeen(
   const found: Row[] = [];
   let more = false;
   let at = { creator: '', name: '' };
+  const creators = reader.get<{ n: number }>('SELECT count(*) AS n FROM agents')?.n ?? 1;
+  const share = Math.max(1, Math.floor(bounds.names / creators));
+  const taken = new Map<string, number>();
   while (upTo > 0) {
     const row = reader.get<Row>(
       `SELECT seq, creator, name, kind, files, sha256, size_bytes, redacted_json IS NOT NULL AS redacted FROM artifacts
@@ -54,26 +62,28 @@ export function othersSeen(
     );
     if (!row) break;
     const { creator, name } = row;
-    // No name comes after it.
-    at = creator === agent ? { creator, name: '\u{10ffff}' } : { creator, name };
+    at = creator === agent ? { creator, name: lastName } : { creator, name };
     if (creator === agent || row.redacted === 1) continue;
-    if (found.length === bounds.names) {
+    const ofCreator = (taken.get(creator) ?? 0) + 1;
+    if (ofCreator > share) {
       more = true;
-      break;
+      at = { creator, name: lastName };
+      continue;
     }
+    taken.set(creator, ofCreator);
     found.push(row);
   }
   const room = { files: bounds.files, bytes: bounds.bytes };
-  const taken = new Set<Row>();
+  const fitting = new Set<Row>();
   for (const row of found.toSorted((a, b) => b.seq - a.seq)) {
     const files = Math.max(row.files, 1);
     if (files > room.files || row.size_bytes > room.bytes) continue;
     room.files -= files;
     room.bytes -= row.size_bytes;
-    taken.add(row);
+    fitting.add(row);
   }
   const artifacts = found
-    .filter((row) => taken.has(row))
+    .filter((row) => fitting.has(row))
     .map(({ creator, name, kind, sha256, size_bytes: sizeBytes, files }) => ({
       creator,
       name,
@@ -82,5 +92,5 @@ export function othersSeen(
       sizeBytes,
       files,
     }));
-  return { artifacts, more: more || taken.size < found.length };
+  return { artifacts, more: more || fitting.size < found.length };
 }

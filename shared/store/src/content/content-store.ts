@@ -14,7 +14,7 @@ export { maxContentBytes };
 export class ContentStore {
   readonly #directory: string;
 
-  constructor(private readonly projectDir: string) {
+  constructor(readonly projectDir: string) {
     this.#directory = join(projectDir, 'artifacts');
   }
 

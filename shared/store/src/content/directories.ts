@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import {
   type DirectoryManifest,
@@ -7,6 +8,7 @@ import {
   maxManifestMembers,
 } from '@suzumio/protocol/artifacts';
 import { countMembers } from '@suzumio/protocol/count-members';
+import { ProjectTurns } from '../project-turns.js';
 import type { ContentStore } from './content-store.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';
@@ -55,8 +57,18 @@ export async function publishedDirectory(content: ContentStore, sha256: string):
   throw new SuzumioError('store-corrupt', `The list of a directory's files, ${sha256}, cannot be read: ${manifest}.`);
 }
 
-/** The manifest, or what is wrong with it. */
-async function parsed(content: ContentStore, sha256: string, sizeBytes: number): Promise<DirectoryManifest | string> {
+/** A manifest of 10,000 entries takes some 200 ms of the event loop. */
+const turns = new ProjectTurns();
+
+/** The manifest, or what is wrong with it. One is parsed at a time, and what else there is to do comes between two. */
+function parsed(content: ContentStore, sha256: string, sizeBytes: number): Promise<DirectoryManifest | string> {
+  return turns.take(content.projectDir, async () => {
+    await nextRound();
+    return parse(content, sha256, sizeBytes);
+  });
+}
+
+async function parse(content: ContentStore, sha256: string, sizeBytes: number): Promise<DirectoryManifest | string> {
   if (sizeBytes > maxManifestBytes) {
     return `it has ${String(sizeBytes)} bytes, and may have ${String(maxManifestBytes)}`;
   }

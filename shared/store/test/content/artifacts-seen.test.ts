@@ -60,3 +60,13 @@ test('where there are too many, the newest are taken, and it is said that there 
   expect(seen('ada', 9, { ...bounds, bytes: 110 })).toEqual({ names: ['ben/large a', 'ben/new a'], more: true });
   expect(seen('ada', 9, { ...bounds, names: 1 })).toEqual({ names: ['ben/large a'], more: true });
 });
+
+test('one with very many names hides nothing of the others', async () => {
+  const { seen } = await published(
+    ...['a', 'b', 'c', 'd'].map((name) => ({ creator: 'ben', name })),
+    { creator: 'cat', name: 'late' },
+    { creator: 'user', name: 'later' },
+  );
+  const bounds = { names: 6, files: 100, bytes: 1_000_000 };
+  expect(seen('ada', 9, bounds)).toEqual({ names: ['ben/a a', 'ben/b a', 'cat/late a', 'user/later a'], more: true });
+});
