@@ -42,8 +42,8 @@ describe('mail', () => {
     const page = await open('/p/team/mail');
     await threads(page).filter({ hasText: 'At once.' }).click();
     const thread = page.getByRole('region', { name: 'Thread', exact: true });
-    await thread.getByText('The south gauge, please.').waitFor();
-    await thread.getByText('At once.').waitFor();
+    await thread.getByText('The south gauge, please.').first().waitFor();
+    await thread.getByText('At once.').first().waitFor();
     expect(await thread.getByText('P0', { exact: true }).count()).toBe(1);
     expect(
       await thread
