@@ -71,6 +71,7 @@ describe('a file of my own', () => {
       directories: [join(world.directory, 'readings')],
       readonly: [world.directory],
       images: ['mine:1'],
+      toolpacks: [],
       git: [],
       providers: [],
     });

