@@ -41,6 +41,7 @@ export function registerConfigVersions(config: Command, action: Parameters<Regis
         'the version that the file was made from: refused where another is the newest',
         parseVersion,
       )
+      .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false)
       .option('--allow-provider <address=key>', allowProvider, gatherProviders)
       .option('--yes', 'without a question', false),
     ['config apply newsroom newsroom.yaml', 'shows what changes, and asks'],
