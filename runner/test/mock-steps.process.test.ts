@@ -173,6 +173,18 @@ describe('tool', () => {
     expect((await play(call)).stderr).toContain('web.fetch was to be refused with tool-not-allowed, and was not');
   });
 
+  test('that may be refused goes on either way, and with no other refusal', async () => {
+    const call = { tool: 'web.fetch', input: {}, allowError: 'outcome-unknown' };
+    answer = () => ({ output: 'fetched' });
+    expect(await play(call, { text: '{{steps.0.output}}' })).toMatchObject({ code: 0 });
+    expect(await place.output()).toEqual({ text: 'fetched' });
+    answer = () => ({ code: 'outcome-unknown', detail: 'nobody knows' });
+    expect(await play(call, { text: '{{steps.0.output.code}}' })).toMatchObject({ code: 0 });
+    expect(await place.output()).toEqual({ text: 'outcome-unknown' });
+    answer = () => ({ code: 'tool-unknown', detail: 'there is no web.fetch' });
+    expect((await play(call)).stderr).toContain('web.fetch was refused: tool-unknown: there is no web.fetch');
+  });
+
   test('artifacts.publish uploads the file first', async () => {
     const bytes = Buffer.alloc(3_000_000, 'summary\n');
     await writeFile(join(place.workspace, 'summary.md'), bytes);

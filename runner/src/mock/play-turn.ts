@@ -171,7 +171,7 @@ async function callTool(
   const result = await tools.call(step.tool, input, `${index}.0`, unfilled);
   if ('problem' in result) {
     const { code, detail } = result.problem;
-    if (code === step.expectError) return { output: result.problem };
+    if (code === step.expectError || code === step.allowError) return { output: result.problem };
     throw new TurnFailure(`${step.tool} was refused: ${code}: ${detail}`);
   }
   if (step.expectError !== undefined)

@@ -20,6 +20,8 @@ export const mockStep = z.union([
     input: toolInput.default({}),
     /** The call must be refused with this code; its output is then the problem document. */
     expectError: z.exactOptional(text.min(1)),
+    /** The call may be refused with this code, as an agent would go on after it. */
+    allowError: z.exactOptional(text.min(1)),
   }),
   z.strictObject({ wait: duration }),
   z.strictObject({ fail: z.strictObject({ exit: z.int().min(1).max(255) }) }),

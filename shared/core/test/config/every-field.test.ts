@@ -119,6 +119,7 @@ const shownElsewhere: [string, string, string][] = [
     'tool',
     'input',
     'expectError',
+    'allowError',
     'text',
     'endUnless.value',
     'endUnless.is',
