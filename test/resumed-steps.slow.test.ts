@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { stepHeader } from '@suzumio/protocol/model-chat';
@@ -7,6 +6,7 @@ import { requestHash } from '@suzumio/store/journal';
 import { newestCapture, recordCapture } from '@suzumio/store/turns/captures';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { beginSandboxStep, endSandboxStep, markSteps } from '@suzumio/store/turns/sandbox-steps';
+import fc from './support/fast-check.js';
 import { SandboxSteps } from '../services/turn-worker/src/door/sandbox-steps.js';
 import { type Begun, hashes, makeTeam, type Team } from '../shared/store/test/team.js';
 import { teamYaml, type TestCell, testCell } from './support/cell.js';

@@ -4,7 +4,6 @@ import { join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { runJest } from './jest-process.mjs';
-import { capture } from './steps.mjs';
 
 const here = (file) => fileURLToPath(new URL(file, import.meta.url));
 
@@ -44,7 +43,6 @@ export async function runSuites({ args, skip, scratch, number = 0, quiet = false
     ...(scratch && { TMPDIR: scratch }),
     SUZUMIO_TEST_RUN: String(number),
     SUZUMIO_TEST_PROGRESS: progress,
-    ...(await fuzzSeed()),
     // Services and commands are started hundreds of times: their code is compiled once.
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(directory, 'code'),
     // Its helper image would have to be pulled; the tests remove what they start.
@@ -96,11 +94,4 @@ function suiteOf({ name, status, startTime, endTime, message, assertionResults }
     failures,
     unusable: failures.length === 0 || message.includes('Test suite failed to run'),
   };
-}
-
-/** Hostile cases that differ from commit to commit, and are the same for the same one. */
-async function fuzzSeed() {
-  if (process.env.FUZZ_SEED) return {};
-  const { code, stdout } = await capture('git', ['rev-parse', 'HEAD^{tree}']);
-  return code === 0 ? { FUZZ_SEED: String(Number.parseInt(stdout.slice(0, 7), 16)) } : {};
 }

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../support/fast-check.js';
 import { openApiDocument } from '../../services/api/src/openapi/document.js';
 import { brokenInvariants, openProject } from '../support/project.js';
 import { count } from '../support/outcomes.js';

@@ -13,10 +13,10 @@ import { WorkspaceThreads } from '../../services/turn-worker/src/workspace/works
 import { WorkspaceTooLarge } from '../../services/turn-worker/src/workspace/workspace-errors.js';
 import { type Workspace, Workspaces } from '../../services/turn-worker/src/workspace/workspaces.js';
 import { entriesOf, readSnapshot } from '../../shared/protocol/src/workspace-snapshot.js';
+import { seed } from '../support/fast-check.js';
 import { casesOf } from './support/campaign.js';
 import { HostFiles, marker, namesOfHostFiles } from './support/host-files.js';
 
-const { FUZZ_SEED = '20261122' } = process.env;
 const agents = 2;
 const capturesInRound = 250;
 
@@ -61,8 +61,8 @@ async function requireWhole(id: string): Promise<void> {
 function startAgents(workspace: Workspace, round: number): () => Promise<void> {
   const program = fileURLToPath(new URL('support/swapping-agent.mjs', import.meta.url));
   const children = Array.from({ length: agents }, (_, n) => {
-    const seed = String(Number(FUZZ_SEED) + round * agents + n);
-    return spawn(process.execPath, [program, workspace.directory, outside.directory, seed], { stdio: 'ignore' });
+    const own = String(seed + round * agents + n);
+    return spawn(process.execPath, [program, workspace.directory, outside.directory, own], { stdio: 'ignore' });
   });
   return async () => {
     for (const child of children) {

@@ -13,6 +13,7 @@ import { type ModelRequest, type ModelServer, startModelServer } from '../suppor
 import { overlappingAttempts, withoutMove } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
 import { brokenInvariants, openProject } from '../support/project.js';
+import { seed } from '../support/fast-check.js';
 import { seeded } from '../support/seeded.js';
 import { type ServiceProcess, startStack, type Stack } from '../support/stack.js';
 import { casesOf } from './support/campaign.js';
@@ -20,7 +21,6 @@ import { casesOf } from './support/campaign.js';
 // The team of examples/bug-hunt, of which something is killed at any of its steps: it comes to the same as one that nobody
 // disturbs. FUZZ_CASES=350000 is every kind of kill at every step.
 
-const { FUZZ_SEED = '20261122' } = process.env;
 const huntsAtOnce = 5;
 const boundMs = 600_000;
 const image = 'suzumio-runner:dev';
@@ -100,7 +100,7 @@ function reading<Result>(project: string, read: (database: Sql) => Result): Resu
 
 /** Every kind of kill at every step, in an order in which the kinds come by turns. */
 function allKills(calls: Record<Kill['by'], number>): Kill[] {
-  const random = seeded(Number(FUZZ_SEED));
+  const random = seeded(seed);
   const shuffled = victims.map((victim) =>
     players
       .flatMap((by) => Array.from({ length: calls[by] }, (_, call) => ({ victim, by, atCall: call + 1 })))

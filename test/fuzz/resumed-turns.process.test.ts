@@ -10,6 +10,7 @@ import { type Behaviour, type ModelRequest, type ModelServer, startModelServer }
 import { overlappingAttempts, withoutMove } from '../support/outcomes.js';
 import { eventually } from '../support/poll.js';
 import { brokenInvariants, openProject } from '../support/project.js';
+import { seed } from '../support/fast-check.js';
 import { seeded } from '../support/seeded.js';
 import { startStack, type Stack } from '../support/stack.js';
 import { casesOf } from './support/campaign.js';
@@ -27,7 +28,6 @@ import {
 
 // Turns whose runner, worker or ToolHost is killed at any moment, on two hosts: in the end each step has taken effect once.
 
-const { FUZZ_SEED = '20261122' } = process.env;
 const turnsAtOnce = 12;
 
 let directory: string;
@@ -230,7 +230,7 @@ async function treeOf(project: string, agent: string): Promise<Record<string, st
 }
 
 test('each step takes effect once, whatever is killed and wherever the turn goes on', async () => {
-  const random = seeded(Number(FUZZ_SEED));
+  const random = seeded(seed);
   const over = new AbortController();
   const attending = attendToSignals(over.signal);
   try {

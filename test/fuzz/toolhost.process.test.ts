@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import * as z from 'zod';
+import fc from '../support/fast-check.js';
 import { routesOf } from '../../services/api/test/support/routes.js';
 import { attemptsRouter } from '../../services/toolhost/src/attempts-router.js';
 import { ClaimWaits } from '../../services/toolhost/src/claim-waits.js';

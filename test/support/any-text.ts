@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from './fast-check.js';
 
 /** All code points but surrogates, of which UTF-8 has none. */
 const codePoint = fc

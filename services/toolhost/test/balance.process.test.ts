@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
@@ -6,6 +5,7 @@ import { stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { pauseAgent } from '@suzumio/store/protection/pause';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { startTurns } from '@suzumio/store/turns/start-turns';
+import fc from '../../../test/support/fast-check.js';
 import { children } from '../../../test/support/child.js';
 import { type TestCell, testCell } from '../../../test/support/cell.js';
 import { claimId } from './toolhost-client.js';

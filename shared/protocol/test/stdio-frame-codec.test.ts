@@ -1,5 +1,4 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import {
   encodeFrame,
   type Frame,
@@ -7,6 +6,7 @@ import {
   frameTypes,
   maxFramePayloadBytes,
 } from '@suzumio/protocol/stdio-frame-codec';
+import fc from '../../../test/support/fast-check.js';
 
 const u32 = fc.nat({ max: 0xffff_ffff });
 /** Plain noise, and bytes that are mostly zeros or hold long runs without one: where byte stuffing has its edges. */

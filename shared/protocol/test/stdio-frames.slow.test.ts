@@ -3,9 +3,9 @@ import { createServer, request, type Server } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { type Duplex, PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { encodeFrame, frameTypes } from '@suzumio/protocol/stdio-frame-codec';
+import fc from '../../../test/support/fast-check.js';
 
 const open: Multiplexer[] = [];
 afterEach(() => {

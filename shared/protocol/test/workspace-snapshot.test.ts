@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { byName, directoriesOf, entriesOf, readSnapshot, topOf } from '@suzumio/protocol/workspace-snapshot';
+import fc from '../../../test/support/fast-check.js';
 
 /** Manifests by hash, as a ToolHost keeps them. */
 class Manifests {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
@@ -14,6 +13,7 @@ import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import type { Tx } from '@suzumio/store/sqlite/tx';
+import fc from '../../../test/support/fast-check.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';

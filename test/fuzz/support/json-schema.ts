@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 
 /** As much of JSON Schema as our own schemas use. */
 export interface JsonSchema {

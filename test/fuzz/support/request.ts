@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { type JsonSchema, type Known, valuesOf } from './json-schema.js';
 import { jsonOf, nastyText, nastyValue, spoiled, spoiledBytes } from './nasty.js';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check.js';
 import { toolDefinitions } from '../../../services/toolhost/src/tools/catalogue.js';
 import type { JsonSchema } from './json-schema.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
+import fc from '../../../../test/support/fast-check.js';
 import { Comparisons } from '../../src/diff/common-lines.js';
 import { quotedPath } from '@suzumio/protocol/quoted-path';
 import { unifiedDiff } from '../../src/diff/unified-diff.js';

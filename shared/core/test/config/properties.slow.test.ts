@@ -1,5 +1,4 @@
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigErrors } from '@suzumio/core/config/config-problem';
 import { escapeEnvironment } from '@suzumio/core/config/environment';
@@ -7,6 +6,7 @@ import { escapeImport } from '@suzumio/core/config/import-marker';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { projectConfig } from '@suzumio/contract/model/project-config';
+import fc from '../../../../test/support/fast-check.js';
 import { anyText } from '../../../../test/support/any-text.js';
 import { load, minimal } from './project-files.js';
 

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { stringify } from 'yaml';
 import { ConfigErrors } from '@suzumio/core/config/config-problem';
 import { publishedKeys } from '@suzumio/core/config/published-keys';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { importPublishedFile, loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
+import fc from '../../../../test/support/fast-check.js';
 import { withFiles } from './project-files.js';
 
 /** Values that keys of the published format have, and that none has. */

@@ -1,11 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { suggest } from '@suzumio/contract/errors/suggest';
 import { indexOfKey, indexOfPassword } from '@suzumio/core/config/secret-patterns';
 import { parseSize } from '@suzumio/contract/model/size-config';
 import { parseDuration } from '@suzumio/protocol/duration';
 import { mockScript } from '@suzumio/protocol/mock-script';
 import { admittedTools, allowsTool, canonicalToolName, coreToolNames } from '@suzumio/protocol/tool-names';
+import fc from '../../../../test/support/fast-check.js';
 
 test.each([
   ['500ms', 500],

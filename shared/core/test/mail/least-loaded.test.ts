@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 import { type Candidate, leastLoaded } from '@suzumio/core/mail/least-loaded';
+import fc from '../../../../test/support/fast-check.js';
 
 const idle: Candidate = { id: 'm', unread: 1, unfinishedTasks: 1, working: false, idleSinceMs: 1_000 };
 

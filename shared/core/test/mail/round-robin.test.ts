@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, test } from '@jest/globals';
 import { dealPlaces } from '@suzumio/core/mail/round-robin';
+import fc from '../../../../test/support/fast-check.js';
 
 describe('dealing places', () => {
   test.each([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { overTurnsPerHour, turnsPerHour } from '@suzumio/core/mail/turns-per-hour';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import fc from 'fast-check';
+import fc from '../../../../test/support/fast-check.js';
 
 const hour = 3_600_000;
 const now = 10 * hour;

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../../../test/support/fast-check.js';
 import { anyText } from '../../../../test/support/any-text.js';
 
 /** A message's id, as a sender who knows it would use it against its own frame. */

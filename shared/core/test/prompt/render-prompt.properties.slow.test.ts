@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { messageKinds } from '@suzumio/protocol/message-kind';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import { renderedBodyBytes } from '@suzumio/core/prompt/body';
 import { renderPrompt } from '@suzumio/core/prompt/render-prompt';
+import fc from '../../../../test/support/fast-check.js';
 import { hostileText, knownId } from './hostile-text.js';
 import { newsroomPrompt } from './newsroom.js';
 import { parsePrompt } from './parse-prompt.js';

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/core/prompt/select-mail';
 import { renderedBodyBytes } from '@suzumio/core/prompt/body';
 import { priority } from '@suzumio/protocol/ids';
+import fc from '../../../../test/support/fast-check.js';
 import { hostileText } from './hostile-text.js';
 
 const roomy = { maxMessages: 20, maxBytes: 64 * 1024 };

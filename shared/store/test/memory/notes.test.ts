@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { maxMemoryBytes, maxNoteBytes, maxNotes, noteFields, noteQuery } from '@suzumio/contract/model/note';
 import { redact } from '@suzumio/store/redaction/redact';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
 import { agentOwner, editNoteOfAgent, forgetNoteOfAgent, noteForAgent } from '@suzumio/store/memory/agent-notes';
 import { insertNote, listNotes, memoryUse, noteCalled, searchNotes } from '@suzumio/store/memory/notes';
+import fc from '../../../../test/support/fast-check.js';
 import { anyText } from '../../../../test/support/any-text.js';
 import { teamYaml } from '../../../../test/support/cell.js';
 import { filesWith, placeOf } from '../redaction/support.js';

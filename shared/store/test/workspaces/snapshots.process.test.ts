@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import fc from 'fast-check';
 import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
+import fc from '../../../../test/support/fast-check.js';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
 
 let directory: string;
