@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -35,9 +35,11 @@ export async function smallDisk(sizeBytes: number, files?: number): Promise<Smal
     async fill(leaveBytes = 0) {
       await rm(ballast, { force: true });
       const bytes = Math.max(0, freeSpaceAt(path).bytes - leaveBytes);
-      await writeFile(ballast, Buffer.alloc(bytes)).catch((error: unknown) => {
-        // Services write meanwhile: then less is left than was seen, and none is what was asked for.
-        if (leaveBytes > 0 || (error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      await writeFile(ballast, Buffer.alloc(bytes)).catch(async (error: unknown) => {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+        // Services write meanwhile: less was left than was seen, and now there is nothing.
+        const { size } = await stat(ballast);
+        await truncate(ballast, Math.max(0, size - leaveBytes));
       });
     },
     empty: () => rm(ballast, { force: true }),
