@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { HttpAnswer } from '@suzumio/protocol/http-client';
 import { chatPath, stepHeader } from '@suzumio/protocol/model-chat';
-import { SandboxSteps, type StepJournal } from '../src/door/sandbox-steps.js';
+import { type Passing, SandboxSteps, type StepJournal } from '../src/door/sandbox-steps.js';
 
 /** A runner whose requests are sent to a ToolHost that says what a test says; everything that happens is noted in order. */
 class Bench {
@@ -36,8 +36,8 @@ class Bench {
     return this.#pass('/tool/end', `end ${step}`, answer);
   }
 
-  send(route = '/tool', unnamed = false): Promise<HttpAnswer> {
-    return this.#pass(route, route, answerOf(), unnamed);
+  send(route = '/tool', passing: Passing = {}): Promise<HttpAnswer> {
+    return this.#pass(route, route, answerOf(), passing);
   }
 
   async take(step: string): Promise<void> {
@@ -49,13 +49,13 @@ class Bench {
     route: string,
     what: string,
     answer: Promise<HttpAnswer> | HttpAnswer,
-    unnamed = false,
+    passing: Passing = {},
   ): Promise<HttpAnswer> {
     const send = (uncaptured?: string) => {
       this.happened.push(uncaptured === undefined ? what : `${what}, ${uncaptured}`);
       return Promise.resolve(answer);
     };
-    const answered = await this.steps.pass(route, send, unnamed);
+    const answered = await this.steps.pass(route, send, passing);
     this.happened.push(`${what} answered`);
     return answered;
   }
@@ -80,7 +80,7 @@ describe.each(['/tool', chatPath])('a call of %s that names no step', (route) =>
     await bench.take('0.0');
     await bench.begin('0.1');
     bench.happened.length = 0;
-    await bench.send(route, true);
+    await bench.send(route, { unnamed: true });
     expect(bench.happened).toEqual([route, `${route} answered`]);
   });
 
@@ -88,12 +88,26 @@ describe.each(['/tool', chatPath])('a call of %s that names no step', (route) =>
     const bench = new Bench();
     await bench.take('0.0');
     bench.happened.length = 0;
-    await bench.send(route, true);
+    await bench.send(route, { unnamed: true });
     expect(bench.happened).toEqual(['capture 0.0', 'captured', route, `${route} answered`]);
   });
 });
 
 describe('a call that leaves the sandbox', () => {
+  test('waits no more once its asking side goes away, and keeps no step from beginning', async () => {
+    const bench = new Bench();
+    await bench.begin('0.0');
+    const left = new AbortController();
+    const gone = bench.send('/tool', { gone: left.signal });
+    const begun = bench.begin('0.1');
+    await settled();
+    expect(bench.happened).toEqual(['begin 0.0', 'begin 0.0 answered']);
+    left.abort(new Error('went away'));
+    await expect(gone).rejects.toThrow('went away');
+    await begun;
+    expect(bench.happened.slice(2)).toEqual(['begin 0.1', 'begin 0.1 answered']);
+  });
+
   test.each(['/tool', chatPath])(
     'to %s is sent once the steps before it are captured, all of them at once',
     async (route) => {

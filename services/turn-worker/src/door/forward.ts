@@ -57,7 +57,7 @@ export async function forward(
       timeoutMs: silenceMs,
       signal: gone.signal,
     });
-  const answer = await steps.pass(request.url ?? '', send, unnamed);
+  const answer = await steps.pass(request.url ?? '', send, { unnamed, gone: gone.signal });
   response.writeHead(answer.status, only(answerHeaders, answer.header));
   await pipeline(answer.body, response);
 }

@@ -16,6 +16,16 @@ export interface StepJournal {
   mark(steps: readonly string[]): Promise<void>;
 }
 
+export interface Passing {
+  /**
+   * Whether a call or question names no step. While a step is open, a program in the sandbox makes it: it would wait for the end
+   * of that very program. It is sent at once, and refused.
+   */
+  unnamed?: boolean;
+  /** Aborted when the asking side goes away: it waits no more, and keeps no other from going on. */
+  gone?: AbortSignal;
+}
+
 /** Sends a request to the ToolHost; with why the workspace could not be captured before it, if it could not. */
 type Send = (uncaptured?: string) => Promise<HttpAnswer>;
 
@@ -47,25 +57,29 @@ export class SandboxSteps {
   /**
    * Sends a request of a runner at the moment that its route allows.
    *
-   * @param unnamed that a call or question names no step. While a step is open, a program in the sandbox makes it: it would wait
-   *   for the end of that very program. It is sent at once, and refused.
-   * @throws what `send` and the journal throw
+   * @throws what `send` and the journal throw; the reason of `gone`
    */
-  async pass(route: string, send: Send, unnamed = false): Promise<HttpAnswer> {
-    switch (route) {
-      case '/tool/begin':
-        return this.#begin(send);
-      case '/tool/end':
-        return this.#end(send);
-      case '/tool':
-      case chatPath:
-        return send(unnamed && this.isOpen ? undefined : await this.leave());
-      case pushPath:
-      case supportPath:
-        await this.reachOutside();
-        return send();
-      default:
-        return send();
+  async pass(route: string, send: Send, { unnamed = false, gone }: Passing = {}): Promise<HttpAnswer> {
+    const wake = () => this.#changed();
+    gone?.addEventListener('abort', wake);
+    try {
+      switch (route) {
+        case '/tool/begin':
+          return await this.#begin(send, gone);
+        case '/tool/end':
+          return await this.#end(send, gone);
+        case '/tool':
+        case chatPath:
+          return await send(unnamed && this.isOpen ? undefined : await this.leave(gone));
+        case pushPath:
+        case supportPath:
+          await this.reachOutside(gone);
+          return await send();
+        default:
+          return await send();
+      }
+    } finally {
+      gone?.removeEventListener('abort', wake);
     }
   }
 
@@ -73,12 +87,12 @@ export class SandboxSteps {
    * Resolves when everything that has happened in the sandbox is captured, as before a call that leaves it.
    *
    * @returns why it could not be captured, if that is for the agent to mend
-   * @throws what the journal throws
+   * @throws what the journal throws; the reason of `gone`
    */
-  async leave(): Promise<string | undefined> {
+  async leave(gone?: AbortSignal): Promise<string | undefined> {
     this.#leaving += 1;
     try {
-      while (this.#open.size > 0 || this.#moving > 0) await this.#change();
+      while (this.#open.size > 0 || this.#moving > 0) await this.#change(gone);
       return this.#ended.size > 0 ? await (this.#capturing ??= this.#capture()) : undefined;
     } finally {
       this.#leaving -= 1;
@@ -90,11 +104,11 @@ export class SandboxSteps {
    * Resolves when something in the sandbox may reach outside: the open steps are marked, and never repeated. Without an open
    * step it is a process that an earlier one has left running, which is captured then.
    *
-   * @throws SuzumioError `workspace-too-large`; what the journal throws
+   * @throws SuzumioError `workspace-too-large`; what the journal throws; the reason of `gone`
    */
-  async reachOutside(): Promise<void> {
+  async reachOutside(gone?: AbortSignal): Promise<void> {
     if (this.#open.size === 0) {
-      const uncaptured = await this.leave();
+      const uncaptured = await this.leave(gone);
       if (uncaptured !== undefined) throw new SuzumioError('workspace-too-large', uncaptured);
       return;
     }
@@ -113,18 +127,18 @@ export class SandboxSteps {
     for (const step of steps) this.#marks.set(step, marking);
   }
 
-  async #begin(send: Send): Promise<HttpAnswer> {
-    while (this.#leaving > 0) await this.#change();
+  async #begin(send: Send, gone: AbortSignal | undefined): Promise<HttpAnswer> {
+    while (this.#leaving > 0) await this.#change(gone);
     const { answer } = await this.#move(send, (step) => this.#open.add(step));
     return answer;
   }
 
   /** A step that has reached outside is captured before its result is told. */
-  async #end(send: Send): Promise<HttpAnswer> {
+  async #end(send: Send, gone: AbortSignal | undefined): Promise<HttpAnswer> {
     const { answer, step } = await this.#move(send, (ended) => {
       if (this.#open.delete(ended)) this.#ended.add(ended);
     });
-    if (step !== undefined && this.#marks.has(step)) await this.leave();
+    if (step !== undefined && this.#marks.has(step)) await this.leave(gone);
     return answer;
   }
 
@@ -152,8 +166,10 @@ export class SandboxSteps {
     }
   }
 
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  async #change(gone: AbortSignal | undefined): Promise<void> {
+    gone?.throwIfAborted();
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    gone?.throwIfAborted();
   }
 
   #changed(): void {
