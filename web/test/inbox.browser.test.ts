@@ -120,6 +120,9 @@ describe('the page of the system', () => {
     const failed = page.getByRole('region', { name: 'Failed agents' });
     await failed.getByText('suzumio agents retry river ben').waitFor();
     await page.getByText('suzumio redeliver river 1 --agent ben').waitFor();
+    const broken = page.getByRole('region', { name: 'What is broken' });
+    await broken.getByText(/none is alive .*: no turn starts/).waitFor();
+    await broken.getByText('start it again; its log says why it ended').first().waitFor();
     await announce(1);
     await services.getByText('1 of 4 slots busy').waitFor();
   });

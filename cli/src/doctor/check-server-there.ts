@@ -1,17 +1,13 @@
-import { allItems } from '@suzumio/contract/client/all-items';
 import { createClient } from '@suzumio/contract/client/client';
 import { isSuzumioError, messageOf } from '@suzumio/contract/errors/suzumio-error';
-import type { SystemAnswer } from '@suzumio/contract/operations/service';
 import { version as own } from '@suzumio/runtime/version';
-import { type ApiClient, createApiClient } from '../reach/api-client.js';
+import { createApiClient } from '../reach/api-client.js';
 import { tokenFor } from '../reach/server-token.js';
-import { count, size } from '../render/format.js';
 import type { Session } from '../session.js';
 import { broken, type Finding, ok, skipped } from './check.js';
 import { checkClock } from './check-machine.js';
 import { serverClock } from './check-server.js';
-import { judgeQueue, judgeService, judgeSystem } from './check-system.js';
-import { judgeWorkers } from './check-workers.js';
+import { toldHere } from './check-system.js';
 
 /** Checks a server that was asked for by name, by what it answers. Of this machine, only the clock is compared. */
 export async function checkServerThere(session: Session, url: string): Promise<Finding[]> {
@@ -35,15 +31,13 @@ export async function checkServerThere(session: Session, url: string): Promise<F
 async function checkCell(session: Session, url: string, queue: 'ok' | 'away'): Promise<Finding[]> {
   try {
     const api = createApiClient({ url, token: await tokenFor(session, url) });
-    const system = await api.getSystem();
-    return [
-      ...judgeSystem(system, session.suzumio),
-      judgeData(system),
-      judgeDisk(system),
-      ...(system.workers === null ? [] : await workersOf(api, session)),
-    ];
+    const { findings } = await api.getSystem();
+    return findings.map((finding) => toldHere(finding, session.suzumio));
   } catch (error) {
-    const away = queue === 'away' ? [judgeQueue({ kind: 'redis', turns: null })] : [];
+    const away =
+      queue === 'away'
+        ? [broken('queue', 'the API cannot reach Redis', 'start Redis, or correct SUZUMIO_REDIS_URL')]
+        : [];
     if (isSuzumioError(error, 'forbidden')) {
       return [...away, skipped('system', 'services, workers and disk are shown to tokens of the whole cell only')];
     }
@@ -52,32 +46,4 @@ async function checkCell(session: Session, url: string, queue: 'ok' | 'away'): P
       : "the server's log says what is wrong";
     return [...away, broken('system', messageOf(error), remedy)];
   }
-}
-
-async function workersOf(api: ApiClient, session: Session): Promise<Finding[]> {
-  return judgeWorkers(
-    await allItems((after: string | undefined) => api.listWorkers({ query: { after } })),
-    session.suzumio,
-  );
-}
-
-/** Its API writes a heartbeat to the data directory each second. */
-function judgeData(system: SystemAnswer): Finding {
-  const { unreadable, projects } = system;
-  const beat = judgeService(system, 'api', 'the API answers and cannot write to its data directory');
-  if (beat.state === 'broken')
-    return { ...beat, what: 'data', remedy: 'see that it is writable and its disk has room' };
-  if (unreadable.length === 0) return ok('data', `is written to, ${count(projects, 'project')}`);
-  return broken(
-    'data',
-    `${unreadable.slice(0, 10).join(', ')} cannot be read (${unreadable.length} of ${count(projects, 'project')})`,
-    "the server's log says why; suzumio verify, on its machine, looks into all that is stored",
-  );
-}
-
-function judgeDisk({ disk }: SystemAnswer): Finding {
-  if (disk === null) return skipped('disk', 'how much is free is not known');
-  const free = `${size(disk.freeBytes)} free`;
-  if (disk.shortFor.length === 0) return ok('disk', free);
-  return broken('disk', `${free}: too little for ${disk.shortFor.join(', ')}`, 'make room there');
 }

@@ -14,7 +14,6 @@ import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, serverClock } from './check-server.js';
 import { checkServerThere } from './check-server-there.js';
 import { checkSystem } from './check-system.js';
-import { checkWorkers } from './check-workers.js';
 
 /** Where a server of this machine is to listen. */
 export interface DoctorOptions {
@@ -57,7 +56,6 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     server.finding,
     await checkPort(host, port, server.url),
     ...(await checkSystem(session)),
-    ...(await checkWorkers(session)),
     ...(await checkEngine(root)),
     checkGit(),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),

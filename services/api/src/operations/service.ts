@@ -1,10 +1,11 @@
-import type { WorkerView, service } from '@suzumio/contract/operations/service';
+import type { service } from '@suzumio/contract/operations/service';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { policyWithoutSecrets } from '@suzumio/core/policy/policy-without-secrets';
-import { asSeenBy, type WorkerPresence } from '@suzumio/protocol/worker-presence';
+import { asSeenBy } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
 import { QueueHealth } from './queue-health.js';
 import { systemRun } from './system.js';
+import { workerViewOf } from './worker-view.js';
 import { version } from '@suzumio/runtime/version';
 import { partOfNames } from '@suzumio/store/sqlite/page';
 
@@ -28,7 +29,7 @@ export function serviceRuns({
     async listWorkers({ context: { cell, transport }, query }) {
       const fleet = await transport.fleet();
       const own = fleet.flatMap((worker) => asSeenBy(cell.id, worker) ?? []);
-      const listed = own.sort((one, other) => (one.worker < other.worker ? -1 : 1)).map(viewOf);
+      const listed = own.sort((one, other) => (one.worker < other.worker ? -1 : 1)).map(workerViewOf);
       return { ...partOfNames(listed, query, ({ worker }) => worker), elsewhere: fleet.length - own.length };
     },
 
@@ -58,17 +59,4 @@ async function describe(publicUrl: string | undefined) {
   const { openApiDocument } = await import('../openapi/document.js');
   const described = openApiDocument(version);
   return publicUrl === undefined ? described : { ...described, servers: [{ url: publicUrl }] };
-}
-
-function viewOf({ worker, slots, busy, version: made, state, problem, backends, images }: WorkerPresence): WorkerView {
-  return {
-    worker,
-    state: state ?? null,
-    problem: problem ?? null,
-    slots,
-    busy: busy ?? null,
-    version: made ?? null,
-    backends: backends ?? null,
-    images: images ?? null,
-  };
 }

@@ -10,6 +10,8 @@ import { projectRow } from '@suzumio/store/rows';
 import { iso } from '@suzumio/store/sqlite/page';
 import { fairly } from '../fairly.js';
 import type { Run } from '../routes.js';
+import { judgeSystem } from './judge-system.js';
+import { workerViewOf } from './worker-view.js';
 import { UnchangedProjects } from '../unchanged-projects.js';
 
 type Failure = SystemAnswer['failures']['items'][number];
@@ -41,7 +43,8 @@ export function systemRun(): Run<typeof service.getSystem> {
     ]);
     const { projects, unreadable } = await troubles.read(call);
     const { pause, processes } = cell.catalog;
-    return {
+    const own = fleet?.flatMap((worker) => asSeenBy(cell.id, worker) ?? []) ?? null;
+    const seen = {
       version,
       at: iso(cell.context.now()),
       paused: pause.current,
@@ -54,7 +57,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       })),
       toolhosts: asked,
       queue: { kind: transport.kind, turns },
-      workers: fleet && countWorkers(cell.id, fleet),
+      workers: fleet && own && countWorkers(own, fleet.length - own.length),
       failures: {
         agents: projects.reduce((sum, { read }) => sum + read.failures.agents, 0),
         items: fairly(
@@ -73,6 +76,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       projects: projects.length + unreadable.length,
       unreadable,
     };
+    return { ...seen, findings: judgeSystem(seen, own?.map(workerViewOf) ?? null) };
   };
 }
 
@@ -114,13 +118,12 @@ function troublesOf(store: ProjectStore): Troubles {
   });
 }
 
-function countWorkers(cell: string, fleet: readonly WorkerPresence[]): SystemAnswer['workers'] {
-  const own = fleet.flatMap((worker) => asSeenBy(cell, worker) ?? []);
+function countWorkers(own: readonly WorkerPresence[], elsewhere: number): SystemAnswer['workers'] {
   return {
     connected: own.length,
     ready: own.filter(({ state }) => state === 'ready').length,
     slots: own.reduce((sum, { slots }) => sum + slots, 0),
     busy: own.reduce((sum, { busy = 0 }) => sum + busy, 0),
-    elsewhere: fleet.length - own.length,
+    elsewhere,
   };
 }

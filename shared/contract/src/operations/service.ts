@@ -46,6 +46,21 @@ export type WorkerListAnswer = z.infer<typeof workerListAnswer>;
 
 const seen = z.iso.datetime();
 
+const finding = z.object({
+  what: z
+    .string()
+    .describe(
+      'What was looked at, in a word: `scheduler`, `toolhost`, `queue`, `data`, `disk`, `workers`, `agents`, `mail`.',
+    ),
+  state: z
+    .enum(['ok', 'broken', 'skipped'])
+    .describe('`skipped`: nothing is known of it, or it is no fault of the server.'),
+  detail: z.string(),
+  remedy: z.string().nullable().describe('What mends it.'),
+  next: z.string().nullable().describe('A command that goes on from here, without the program.'),
+});
+export type ServerFinding = z.infer<typeof finding>;
+
 /** How the server is, as far as the process that answers has seen. */
 export const systemAnswer = z.object({
   version: z.string().describe('Of the API that answers.'),
@@ -127,6 +142,9 @@ export const systemAnswer = z.object({
   disk: storedView.shape.disk,
   projects: z.int(),
   unreadable: z.array(z.string()).describe('Projects whose databases cannot be read.'),
+  findings: z
+    .array(finding)
+    .describe('What of all this is well and what is broken, with what mends it: the same for every client.'),
 });
 export type SystemAnswer = z.infer<typeof systemAnswer>;
 
@@ -154,7 +172,7 @@ export const service = resource('Service', {
     path: '/api/system',
     wholeCell: true,
     summary:
-      'How the server is: services, queue, workers, failed agents, undelivered mail, disk. For tokens of the whole cell.',
+      'How the server is, and what is broken: services, queue, workers, failed agents, undelivered mail, disk. For tokens of the whole cell.',
     description:
       'Only what was seen: heartbeats in the catalog, what the queue and the ToolHosts answer now, what workers told of themselves. Made to be asked every five seconds: only projects that have changed are read.',
     query: request({}),

@@ -6,6 +6,7 @@ import { bytes, some } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
 import { type SystemState, useSystem } from '../../use-system.js';
 import { useWho } from '../../who.js';
+import { Broken } from './broken.js';
 import { Services } from './services.js';
 import { Stuck } from './stuck.js';
 import { Refused, WhoDidWhat } from './who-did-what.js';
@@ -62,6 +63,7 @@ function Cell() {
           What you see is of <Moment at={system.data.at} seconds />: {wordsOf(system.error)}
         </p>
       ) : null}
+      <Broken system={system.data} />
       <Services system={system.data} />
       <Workers elsewhere={system.data.workers?.elsewhere ?? 0} />
       <Stuck system={system.data} />
