@@ -43,6 +43,11 @@ describe('a unified diff', () => {
 
   test.each([
     ['wrong counts', change.replace('@@ -2,3 +2,4 @@', '@@ -2,9 +2,1 @@')],
+    [
+      'counts that are one too high, and a line break after it',
+      `${change.replace('@@ -2,3 +2,4 @@', '@@ -2,4 +2,5 @@')}\n`,
+    ],
+    ['an old count that is one too high', `${change.replace('@@ -2,3 +2,4 @@', '@@ -2,4 +2,4 @@')}\n`],
     ['no numbers', change.replace('@@ -2,3 +2,4 @@', '@@')],
     ['a heading for numbers', change.replace('@@ -2,3 +2,4 @@', '@@ verse one')],
     ['no prefixes', change.replace('a/poem', 'poem').replace('b/poem', 'poem')],

@@ -26,7 +26,8 @@ export interface Applied {
 
 /**
  * Applies hunks to a text, both as byte strings. A hunk's lines must be there exactly; not at the line that it says, they
- * are taken where they are nearest to it. Only where that finds none, line endings are taken for the text's.
+ * are taken where they are nearest to it. Only where that finds none, line endings are taken for the text's, and then empty lines
+ * at a hunk's end for no part of it: models miscount.
  *
  * @throws HunkRefused
  */
@@ -38,11 +39,14 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   let done = 0;
   let offset = 0;
   for (const [index, hunk] of hunks.entries()) {
-    const asIs = sidesOf(hunk.lines);
-    const from = { from: done, offset };
-    const exact = placesOf(asIs.before, lines, hunk, from);
-    const { before, after } = exact.length > 0 ? asIs : sidesOf(fittedTo(text, hunk.lines));
-    const [at, ...others] = exact.length > 0 ? exact : placesOf(before, lines, hunk, from);
+    let { before, after }: Sides = { before: [], after: [] };
+    let places: number[] = [];
+    for (const reading of readingsOf(text, hunk)) {
+      ({ before, after } = reading);
+      places = placesOf(before, lines, hunk, { from: done, offset });
+      if (places.length > 0) break;
+    }
+    const [at, ...others] = places;
     if (at === undefined) throw new HunkRefused(index + 1, before, []);
     if (others.length > 0) {
       throw new HunkRefused(
@@ -75,6 +79,13 @@ function sidesOf(lines: readonly string[]): Sides {
   const without = (mark: string): string[] =>
     lines.filter((line) => !line.startsWith(mark)).map((line) => line.slice(1));
   return { before: without('+'), after: without('-') };
+}
+
+/** What a hunk may mean, in the order in which it is tried. */
+function* readingsOf(text: string, { lines, emptyEnd }: Pick<Hunk, 'lines' | 'emptyEnd'>): Generator<Sides> {
+  yield sidesOf(lines);
+  yield sidesOf(fittedTo(text, lines));
+  if (emptyEnd > 0) yield* readingsOf(text, { lines: lines.slice(0, -emptyEnd), emptyEnd: 0 });
 }
 
 /** A hunk's lines with the line endings of a text. */

@@ -4,6 +4,8 @@ export interface Hunk {
   readonly oldStart: number | undefined;
   /** Lines with what becomes of them: ` ` stays, `-` goes, `+` comes. Without their line breaks. */
   readonly lines: readonly string[];
+  /** How many of its last lines stand there as empty ones: of the file, by the patch's counts, or but the patch's own end. */
+  readonly emptyEnd: number;
   /** That the last line before, and the last line after, has no line break, being the last of its file. */
   readonly oldWithoutBreak: boolean;
   readonly newWithoutBreak: boolean;

@@ -80,7 +80,11 @@ class DiffParser {
     if (!lines.some((line) => line.startsWith('+') || line.startsWith('-'))) {
       throw new PatchError('patch-invalid', `The hunk at line ${place} of the patch changes nothing.`);
     }
-    return hunkOf(oldStart === undefined ? undefined : Number(oldStart), lines);
+    return {
+      oldStart: oldStart === undefined ? undefined : Number(oldStart),
+      emptyEnd: counted ? this.#emptyBefore(this.#at, start) : 0,
+      ...bodyOf(lines),
+    };
   }
 
   /** The lines of a hunk by its counts; undefined where the counts are wrong. */
@@ -113,6 +117,12 @@ class DiffParser {
     return lines;
   }
 
+  #emptyBefore(end: number, start: number): number {
+    let at = end;
+    while (at > start && isEmpty(this.lines[at - 1] ?? '')) at -= 1;
+    return end - at;
+  }
+
   #isFileHeader(): boolean {
     return this.#line().startsWith('--- ') && this.#line(1).startsWith('+++ ');
   }
@@ -124,10 +134,12 @@ class DiffParser {
 
 /** Mail programs and models cut off the space that an empty line of context is. */
 function contextIfEmpty(line: string): string {
-  return line === '' || line === '\r' ? ` ${line}` : line;
+  return isEmpty(line) ? ` ${line}` : line;
 }
 
-function hunkOf(oldStart: number | undefined, body: readonly string[]): Hunk {
+const isEmpty = (line: string): boolean => line === '' || line === '\r';
+
+function bodyOf(body: readonly string[]): Pick<Hunk, 'lines' | 'oldWithoutBreak' | 'newWithoutBreak'> {
   let oldWithoutBreak = false;
   let newWithoutBreak = false;
   for (const [index, line] of body.entries()) {
@@ -136,7 +148,7 @@ function hunkOf(oldStart: number | undefined, body: readonly string[]): Hunk {
     if (before !== '+') oldWithoutBreak = true;
     if (before !== '-') newWithoutBreak = true;
   }
-  return { oldStart, lines: body.filter((line) => !line.startsWith('\\')), oldWithoutBreak, newWithoutBreak };
+  return { lines: body.filter((line) => !line.startsWith('\\')), oldWithoutBreak, newWithoutBreak };
 }
 
 function finished(header: Header, hunks: readonly Hunk[]): FilePatch {
