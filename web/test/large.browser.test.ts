@@ -51,6 +51,17 @@ describe(`a project of ${agents} agents and ${messages} messages`, () => {
     expect(await page.locator('*').count()).toBeLessThan(mostNodes);
   });
 
+  test('draws the role of its agents, which opens', async () => {
+    const page = await open('/p/large');
+    const team = page.getByRole('region', { name: 'Team' });
+    await team.getByRole('link', { name: /200 agents/ }).click();
+    await page.waitForURL(/\/p\/large\?role=worker$/);
+    await team.getByRole('link', { name: '160 more' }).waitFor();
+    expect(await page.locator('*').count()).toBeLessThan(mostNodes);
+    await team.getByRole('link', { name: 'All roles' }).click();
+    await team.getByRole('link', { name: /200 agents/ }).waitFor();
+  });
+
   test.each([
     ['a desk', desk],
     ['a phone', phone],

@@ -1,5 +1,5 @@
 import type { FoundItem } from '@suzumio/sdk/client';
-import type { MarkKind } from './mark.js';
+import type { MarkKind } from './mark-kind.js';
 import { agentPath, filePath, mailPath, turnPath } from './places.js';
 import { stateOfAttempt } from './states.js';
 

@@ -1,18 +1,5 @@
 import type { ReactElement } from 'react';
-
-/** Every state that something can be in, as it is drawn. */
-export type MarkKind =
-  | 'quiet'
-  | 'queued'
-  | 'running'
-  | 'asks'
-  | 'report'
-  | 'failed'
-  | 'paused'
-  | 'stopped'
-  | 'done'
-  | 'budget'
-  | 'message';
+import type { MarkKind } from './mark-kind.js';
 
 const shapes: Readonly<Record<MarkKind, ReactElement>> = {
   quiet: <circle cx="8" cy="8" r="5.25" className="outline" />,

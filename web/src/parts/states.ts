@@ -1,5 +1,5 @@
 import type { Agent, Attempt, Project, Turn } from '@suzumio/sdk/client';
-import type { MarkKind } from './mark.js';
+import type { MarkKind } from './mark-kind.js';
 
 /**
  * A project's state in a word, as it is drawn.

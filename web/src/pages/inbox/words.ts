@@ -1,5 +1,5 @@
 import type { Decision, InboxItem } from '@suzumio/sdk/client';
-import type { MarkKind } from '../../parts/mark.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
 import { count, dollars, some } from '../../parts/numbers.js';
 import { agentPath, mailPath, turnPath } from '../../parts/places.js';
 

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { NextAct } from '../../acts/run/late.js';
 import { Copyable } from '../../parts/copy.js';
-import { Mark, type MarkKind } from '../../parts/mark.js';
+import { Mark } from '../../parts/mark.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
 import { count, some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
 import type { SystemState } from '../../use-system.js';

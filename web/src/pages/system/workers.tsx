@@ -1,4 +1,4 @@
-import type { MarkKind } from '../../parts/mark.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { some } from '../../parts/numbers.js';

@@ -14,7 +14,7 @@ import { nameOf, stateOfAgent, stateOfProject, stateOfTurn } from '../../parts/s
 import { useFailed } from '../../use-inbox.js';
 import { useProjects } from '../../use-projects.js';
 import type { IconName } from '../../parts/icon.js';
-import type { MarkKind } from '../../parts/mark.js';
+import type { MarkKind } from '../../parts/mark-kind.js';
 import type { Group } from './choices.js';
 
 /** So many turns and files are recent; so many of each kind are found. */

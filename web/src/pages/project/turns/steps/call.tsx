@@ -1,7 +1,7 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
 import { Cut, oneLine } from '../../../../parts/cut.js';
-import type { MarkKind } from '../../../../parts/mark.js';
+import type { MarkKind } from '../../../../parts/mark-kind.js';
 import { visible } from '../../../../parts/visible.js';
 import { Row, Since, spanOf } from './row.js';
 

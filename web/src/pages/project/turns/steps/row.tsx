@@ -1,6 +1,7 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import type { ReactNode } from 'react';
-import { Mark, type MarkKind } from '../../../../parts/mark.js';
+import { Mark } from '../../../../parts/mark.js';
+import type { MarkKind } from '../../../../parts/mark-kind.js';
 import { visible } from '../../../../parts/visible.js';
 import { span, useNow } from '../../../../parts/time.js';
 
