@@ -5,11 +5,13 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { docker } from './support/images.js';
 
 const dev = 'suzumio-runner:dev';
+const science = 'suzumio-runner:science';
+const toolsPage = join(import.meta.dirname, '../docs/tools.md');
 const ofOurOwn = 'suzumio-test-tides:dev';
 let docs: string;
 let directory: string;
 beforeAll(async () => {
-  docs = await readFile(join(import.meta.dirname, '../docs/tools.md'), 'utf8');
+  docs = await readFile(toolsPage, 'utf8');
   directory = await mkdtemp(join(tmpdir(), 'suzumio-image-'));
   // The image's user reads what is mounted.
   await chmod(directory, 0o755);
@@ -38,24 +40,40 @@ function inImage(image: string, script: string, ...options: string[]): Promise<s
 
 const namesIn = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 
+/** The docs' table is made from the images: `SUZUMIO_UPDATE_GOLDEN=1` writes it. */
 test('the images hold what the docs say, and no more of it', async () => {
-  const [head = [], , ...rows] = (/^\| In the image[^]*?\n\n/m.exec(docs)?.[0] ?? '')
-    .trim()
-    .split('\n')
-    .map((line) => line.split('|').slice(1, -1));
-  expect(rows.length).toBeGreaterThan(4);
-  for (const [index, cell] of head.entries()) {
-    const [image] = namesIn(cell);
-    if (image === undefined) continue;
-    const said = rows.flatMap((row) => namesIn(row[0]).map((name) => [name, row[index]?.trim() === 'yes'] as const));
-    const script = said.map(([name]) =>
-      name.startsWith('import ') ? `python3 -c '${name}' 2> /dev/null` : `command -v ${name} > /dev/null`,
-    );
-    const printed = await inImage(image, script.map((one) => `if ${one}; then echo yes; else echo no; fi`).join('\n'));
-    const found = printed.split('\n').map((line, at) => [said[at]?.[0], line === 'yes']);
-    expect({ image, found }).toEqual({ image, found: said });
-  }
+  const table = /^\| In the image[^]*?\n\n/m.exec(docs)?.[0] ?? '';
+  const [head = '', rule = '', ...rows] = table.trim().split('\n');
+  const names = rows.map((row) => namesIn(row.split('|')[1]));
+  const images = head.split('|').slice(2, -1).flatMap(namesIn);
+  expect([names.length > 4, images]).toEqual([true, [dev, science]]);
+  const held = await Promise.all(images.map((image) => heldBy(image, names)));
+  const made = rows.map((row, index) => {
+    const cells = row.split('|');
+    for (const [at, holds] of held.entries())
+      cells[at + 2] = ` ${wordFor(holds[index] ?? [])} `.padEnd(cells[at + 2]?.length ?? 0);
+    return cells.join('|');
+  });
+  const written = `${[head, rule, ...made].join('\n')}\n\n`;
+  if (process.env['SUZUMIO_UPDATE_GOLDEN'] === '1') await writeFile(toolsPage, docs.replace(table, written));
+  else expect(table).toBe(written);
 });
+
+/** Of each name of each row, whether an image has it. */
+async function heldBy(image: string, names: readonly string[][]): Promise<[name: string, isThere: boolean][][]> {
+  const look = (name: string) =>
+    name.startsWith('import ') ? `python3 -c '${name}' 2> /dev/null` : `command -v ${name} > /dev/null`;
+  const script = names.flat().map((name) => `if ${look(name)}; then echo yes; else echo no; fi`);
+  const printed = (await inImage(image, script.join('\n'))).split('\n');
+  return names.map((row) => row.map((name) => [name, printed.shift() === 'yes']));
+}
+
+/** A row is for what is in the same images. */
+function wordFor(row: readonly [name: string, isThere: boolean][]): string {
+  const there = row.filter(([, isThere]) => isThere).map(([name]) => name);
+  if (there.length === row.length) return 'yes';
+  return there.length === 0 ? 'no' : `only ${there.join(', ')}`;
+}
 
 /** A package of Python, and one of npm, as files. */
 const sources = {
