@@ -12,6 +12,18 @@ export function renderWhy({ agent, state, unread, reasons }: WhyAnswer, columns?
   ];
 }
 
+/** What each agent waits for first, those together that wait for the same. */
+export function renderWhys(answers: readonly WhyAnswer[], columns?: number): string[] {
+  const alike = Map.groupBy(answers, ({ reasons: [first] }) => first?.sentence ?? '');
+  return [...alike].flatMap(([sentence, group]) => {
+    const named = group.slice(0, mostNamed).map(({ agent }) => agent);
+    const others = group.length > named.length ? ` and ${group.length - named.length} more` : '';
+    return wrap(`${named.join(', ')}${others}: ${oneLine(sentence)}`, columns, { indent: '  ' });
+  });
+}
+
+const mostNamed = 5;
+
 function doing(state: WhyAnswer['state'], reasons: WhyAnswer['reasons']): string {
   const [first] = reasons;
   switch (state) {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { whyListAnswer } from '@suzumio/contract/operations/agents';
 import { type WhyAnswer, whyAnswer } from '@suzumio/contract/model/why';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -93,6 +94,20 @@ test('a queue that cannot be reached is a reason, and no failure', async () => {
     for (const leave of leaving.splice(0)) await leave();
     await cut.close();
   }
+});
+
+test('the agents of a project are asked at once, part by part, in the order of its file', async () => {
+  await serve(api, 'scheduler', 'toolhost');
+  await failTurn(api, 'team', 'ada');
+  await mail(api, 'ben');
+  const first = whyListAnswer.parse((await api.get('/api/projects/team/why?limit=2')).json);
+  expect(first).toEqual({ items: [await why(api, 'ada'), await why(api, 'ben')], next: 'ben' });
+  const rest = whyListAnswer.parse((await api.get('/api/projects/team/why?limit=2&after=ben')).json);
+  expect(rest).toEqual({ items: [await why(api, 'cat')] });
+  expect(refusal(await api.get('/api/projects/team/why?after=dan'))).toMatchObject({
+    status: 404,
+    code: 'agent-unknown',
+  });
 });
 
 test('whoever may read the project may ask, and nobody else', async () => {

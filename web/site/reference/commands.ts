@@ -98,6 +98,7 @@ export const commands: Readonly<Partial<Record<keyof Operations, string>>> = {
   getPolicy: 'policy show',
   listAgents: 'agents PROJECT',
   whyAgent: 'why PROJECT AGENT',
+  whyProject: 'why PROJECT',
   retryAgent: 'agents retry PROJECT AGENT',
   resetAgent: 'agents reset PROJECT AGENT',
   stopAgent: 'agents stop PROJECT AGENT',

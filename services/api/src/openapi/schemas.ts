@@ -115,6 +115,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Agent: views.agentView,
   AgentList: agents.agentListAnswer,
   Why: whyAnswer,
+  WhyList: agents.whyListAnswer,
   WhyReason: whyReason,
   NextRequest: nextRequest,
   WaitAnswer: events.waitAnswer,

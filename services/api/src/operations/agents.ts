@@ -3,12 +3,14 @@ import { listAgents, readAgent } from '@suzumio/store/projects/agents';
 import { resetAgent, startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import type { Runs } from '../routes.js';
-import { whyAgent } from './why-agent.js';
+import { whyAgent, whyProject } from './why.js';
 
 export const agentRuns: Runs<typeof agents> = {
   listAgents: (call) => call.read((reader) => ({ items: listAgents(reader) })),
 
   whyAgent,
+
+  whyProject,
 
   retryAgent: (call) => call.write((tx) => retryTurn(tx, call.params.agent, call.actor)),
 

@@ -371,6 +371,7 @@ const agentIn: Readonly<Record<string, string>> = {
   listMessages: 'sender',
   listArtifacts: 'creator',
   getArtifactsArchive: 'creator',
+  whyProject: 'after',
 };
 
 /** How those are made to refuse that look. */

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
 import { usageSlices } from '@suzumio/store/models/model-usage';
+import { readAgent } from '@suzumio/store/projects/agents';
 import { readProjectFacts } from '@suzumio/store/projects/why';
 import { deliverableTurns } from '@suzumio/store/turns/deliver-turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
@@ -150,7 +151,7 @@ describe('a day that is spent', () => {
       const { spending } = bench.testing.cell.catalog;
       const around = bench.testing.cell.catalog.factsFor(project);
       const why = whyAnswerOf(
-        readProjectFacts(reader, config, agent, { nowMs, storageReached: [] }),
+        readProjectFacts(reader, config, readAgent(reader, agent), { nowMs, storageReached: [] }),
         { id: 'x', ...around, fleet: null },
         nowMs,
       );

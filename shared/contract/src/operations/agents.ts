@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { agentView } from '../model/views.js';
 import { whyAnswer } from '../model/why.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, noQuery, request } from './request.js';
+import { emptyRequest, noQuery, numeral, request } from './request.js';
 
 export const stopAgentRequest = request({
   now: z.boolean().default(false).describe('Cancels the turn that it is at, instead of letting it go to its end.'),
@@ -25,6 +25,16 @@ export const resetAgentAnswer = agentAnswer.extend({
 });
 export type ResetAgentAnswer = z.infer<typeof resetAgentAnswer>;
 
+export const whyQuery = request({
+  after: z.string().max(200).optional().describe('The `next` of another part: the part has the agents after that one.'),
+  limit: numeral(1, 40).default(40).describe('How many agents the part has at the most.'),
+});
+
+export const whyListAnswer = z.object({
+  items: z.array(whyAnswer),
+  next: z.exactOptional(z.string()).describe('The `after` with which the list goes on; the last part has none.'),
+});
+
 export const agentListAnswer = z.object({ items: z.array(agentView) });
 
 /** The agents of a project: how they stand, why, and what an operator does to one. */
@@ -46,6 +56,15 @@ export const agents = resource('Projects', {
     answers: {
       200: { description: 'Everything that holds, the first to be dealt with first.', content: json(whyAnswer) },
     },
+    refusals: ['agent-unknown'],
+  },
+  whyProject: {
+    method: 'get',
+    path: '/api/projects/:project/why',
+    summary: 'The same of the agents of a project, in the order of its file.',
+    description: 'Computed as for one agent, of one moment.',
+    query: whyQuery,
+    answers: { 200: { description: 'A part of the agents.', content: json(whyListAnswer) } },
     refusals: ['agent-unknown'],
   },
   retryAgent: {

@@ -1,4 +1,5 @@
 import { isExternal, backendOf } from '@suzumio/core/config/sandbox-of';
+import type { AgentView } from '@suzumio/contract/model/views';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import type { TurnStatus } from '@suzumio/contract/model/states';
@@ -7,7 +8,6 @@ import type { ProjectFacts, TurnFacts } from '@suzumio/core/why/facts';
 import { isDue, isQueued, pauseOf, projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { activeTurns } from '../turns/start-turns.js';
-import { readAgent } from './agents.js';
 import { handlerPresence } from '../turns/handlers.js';
 import { parsed } from '../sqlite/page.js';
 import { leastHeld, spentBudget } from '../budgets/usage.js';
@@ -16,16 +16,14 @@ import { leastHeld, spentBudget } from '../budgets/usage.js';
  * The facts in a project's database that explain why an agent does what it does.
  *
  * @param now.storageReached the storage limits that the project, its agents and the disk have reached
- * @throws SuzumioError `agent-unknown`
  */
 export function readProjectFacts(
   reader: SqlReader,
   config: ProjectConfig,
-  id: string,
+  { id, state, stopping, paused, unread, undelivered, failure, activeTurn }: AgentView,
   { nowMs, storageReached }: { nowMs: number; storageReached: readonly StorageReached[] },
 ): ProjectFacts {
   const project = projectRow(reader);
-  const { state, stopping, paused, unread, undelivered, failure, activeTurn } = readAgent(reader, id);
   const agent = config.agents[id] ?? {};
   const reached = spentBudget(reader, config, id);
   return {

@@ -9,6 +9,7 @@ import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
 import { storageReached } from '@suzumio/store/content/storage';
+import { readAgent } from '@suzumio/store/projects/agents';
 import { readProjectFacts } from '@suzumio/store/projects/why';
 import { startAgent, stopAgent } from '@suzumio/store/turns/agent-transitions';
 import { changeBudget } from '@suzumio/store/budgets/change-budget';
@@ -76,7 +77,7 @@ function assertAskable({ operation: id, params, asks }: NextRequest): void {
 
 async function reasonsOf(of: Team, agent: string, limits: typeof defaultStorageLimits): Promise<WhyReason[]> {
   const { cell } = of.testing;
-  const facts = readProjectFacts(of.store.reader, of.store.config, agent, {
+  const facts = readProjectFacts(of.store.reader, of.store.config, readAgent(of.store.reader, agent), {
     nowMs: of.nowMs,
     storageReached: storageReached(of.store.reader, limits),
   });
@@ -396,7 +397,7 @@ describe('the control plane', () => {
     const here = await team();
     await here.mail('ada');
     const { cell } = here.testing;
-    const facts = readProjectFacts(here.store.reader, here.store.config, 'ada', {
+    const facts = readProjectFacts(here.store.reader, here.store.config, readAgent(here.store.reader, 'ada'), {
       nowMs: here.nowMs,
       storageReached: [],
     });

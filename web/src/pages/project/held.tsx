@@ -23,17 +23,18 @@ const needsNobody: ReadonlySet<string> = new Set([
   'project-completed',
 ]);
 
-/** So many agents are asked, and so many reasons shown; the others are on the agents' page. */
-const [mostAsked, mostShown, mostNamed] = [40, 4, 3];
+/** So many reasons are shown; the others are on the agents' page. */
+const [mostShown, mostNamed] = [4, 3];
 
 type Reason = Why['reasons'][number];
 
 /** Who is kept from turns, by what, and the command that helps. */
-export function Held({ detail: { project, agents } }: { detail: ProjectDetail }) {
-  const quiet = agents.filter(({ activeTurn }) => activeTurn?.status !== 'running').slice(0, mostAsked);
-  const held = useWhys(project.id, quiet).flatMap(({ agent: id, reasons: [reason] }) => {
-    const agent = agents.find((one) => one.id === id);
-    return agent && reason && !needsNobody.has(reason.code) ? [{ agent, reason }] : [];
+export function Held({ detail }: { detail: ProjectDetail }) {
+  const { project, agents } = detail;
+  const whys = useWhys(detail);
+  const held = agents.flatMap((agent) => {
+    const [reason] = whys.get(agent.id)?.reasons ?? [];
+    return reason && !needsNobody.has(reason.code) ? [{ agent, reason }] : [];
   });
   if (held.length === 0) return null;
   const groups = [...Map.groupBy(held, ({ reason }) => `${reason.next}\n${reason.sentence}`).values()];

@@ -6,19 +6,18 @@ import { count, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Rows } from '../../../parts/rows.js';
 import { agentPath } from '../../../parts/places.js';
-import { useWhy } from '../../../use-why.js';
+import { useWhys } from '../../../use-why.js';
 import { useTitle } from '../../../title.js';
 
-/** So many are asked why at once; the others say it on their own pages. */
-const mostAsked = 40;
 /** What a row is likely to be high. */
 const rowPx = 42;
 
 /** All agents, with their states and what has to change first. */
-export function Agents({ detail: { project, agents } }: { detail: ProjectDetail }) {
+export function Agents({ detail }: { detail: ProjectDetail }) {
+  const { project, agents } = detail;
+  const whys = useWhys(detail);
   useTitle(`Agents · ${project.id}`);
   useListKeys({ rows: '.agents-row' });
-  const asked = new Set(agents.slice(0, mostAsked).map(({ id }) => id));
   return (
     <section aria-label="Agents">
       <header className="pane-head">
@@ -28,7 +27,7 @@ export function Agents({ detail: { project, agents } }: { detail: ProjectDetail 
       </header>
       <Rows
         rows={agents}
-        render={(agent) => <Row project={project.id} agent={agent} isAsked={asked.has(agent.id)} />}
+        render={(agent) => <Row project={project.id} agent={agent} why={whys.get(agent.id)?.reasons[0]?.sentence} />}
         heightPx={rowPx}
         className="agents"
       />
@@ -36,8 +35,8 @@ export function Agents({ detail: { project, agents } }: { detail: ProjectDetail 
   );
 }
 
-function Row({ project, agent, isAsked }: { project: string; agent: Agent; isAsked: boolean }) {
-  const why = useWhy(project, agent, isAsked);
+/** @param why what it waits for, as the first agents are asked; the others say it on their own pages */
+function Row({ project, agent, why }: { project: string; agent: Agent; why: string | undefined }) {
   const { mark, word } = stateOfAgent(agent);
   return (
     <Link href={agentPath(project, agent.id)} className="agents-row">
@@ -52,7 +51,7 @@ function Row({ project, agent, isAsked }: { project: string; agent: Agent; isAsk
       </span>
       <span className={`state state-${mark}`}>{word}</span>
       <span className="agents-why">
-        <bdi>{why.data?.reasons[0]?.sentence ?? ''}</bdi>
+        <bdi>{why}</bdi>
       </span>
       <span className="agents-unread quiet">{agent.unread > 0 ? `${count(agent.unread)} unread` : ''}</span>
     </Link>
