@@ -54,6 +54,14 @@ test('the clerks of the example check, correct and number their invoices', async
     ['check', 'succeeded', expect.stringContaining('"cents":2500')],
     ['number', 'succeeded', 'R-2026-101'],
   ]);
+  // What a call asks of its controller is no call of its turn.
+  const completed = await list<{ agent: string; data: { calls: number } }>(
+    ...['events', 'invoices', '--type', 'turn.completed'],
+  );
+  expect(completed.map(({ agent, data }) => [agent, data.calls])).toEqual([
+    ['clerk', 6],
+    ['deputy', 5],
+  ]);
   const kept = join(world.root, 'projects/invoices/toolpacks/invoices/numbers.json');
   expect(JSON.parse(readFileSync(kept, 'utf8'))).toMatchObject([{ by: 'clerk' }, { by: 'deputy', cents: 2500 }]);
   const shown = await world.run('turns', 'show', 'invoices', 'deputy:1', '--conversation');
