@@ -12,5 +12,11 @@ const lines = new ModuleLines();
 channel.on('data', (chunk: Buffer) => {
   for (const line of lines.take(chunk)) served.take(JSON.parse(line) as ToModule);
 });
+// What a module leaves behind may break at any time: the runner is told why before its process ends.
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  served.breakDown(error);
+  channel.end(() => process.exit(1));
+});
 // Its runner has ended.
 channel.on('close', () => process.exit(0));

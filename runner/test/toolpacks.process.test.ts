@@ -137,7 +137,7 @@ describe('a runner module', () => {
       'uses up its memory',
       `bad: () => { const all = []; for (;;) all.push(new Array(1e6).fill(count += 1)); }`,
       'toolpack-failed',
-      'its process ended',
+      'its process ended (SIGABRT), as it does when 512 MB of memory are used up',
     ],
     [
       'writes to its channel',
@@ -149,7 +149,19 @@ describe('a runner module', () => {
       'breaks later',
       `bad: () => new Promise(() => setTimeout(() => { throw new Error('late'); }, 5))`,
       'toolpack-failed',
-      'its process ended (exit code 1)',
+      'its process broke: late',
+    ],
+    [
+      'leaves a promise that breaks',
+      `bad: () => { Promise.reject(new Error('left')); return new Promise(() => undefined); }`,
+      'toolpack-failed',
+      'its process broke: left',
+    ],
+    [
+      'asks its controller too much',
+      `bad: () => context.callSupport('own.ask', { text: 'x'.repeat(3e5) })`,
+      'toolpack-failed',
+      'What the controller is asked has 300',
     ],
   ])('whose handler %s fails the call by code and sentence', async (_what, handler, code, sentence) => {
     const module = await serving(handler);
@@ -168,6 +180,25 @@ describe('a runner module', () => {
     expect(await other).toMatchObject({ code: expect.stringMatching(/^toolpack-(timeout|failed)$/) });
     expect(module.isOver).toBe(true);
     expect(await outcome(module.call(3, 'other', {}))).toMatchObject({ code: 'toolpack-failed' });
+  });
+
+  test('has no handlers that every object has', async () => {
+    const module = await serving('');
+    for (const tool of ['toString', 'constructor', '__proto__']) {
+      expect(await outcome(module.call(1, tool, {}))).toMatchObject({
+        message: expect.stringContaining(`has no handler for ${tool}`),
+      });
+    }
+  });
+
+  test('gets no input that is too long, and goes on', async () => {
+    const module = await serving(`read: (input) => ({ output: String(input.text.length) })`);
+    expect(await module.call(1, 'read', { text: 'x'.repeat(5e5) })).toEqual({ output: '500000' });
+    expect(await outcome(module.call(2, 'read', { text: 'x'.repeat(6e5) }))).toEqual({
+      code: 'input-invalid',
+      message: expect.stringMatching(/^The input of read has 600\d+ bytes, and may have 524288\.$/),
+    });
+    expect(module.isOver).toBe(false);
   });
 
   test('that cannot be loaded says why', async () => {

@@ -79,7 +79,7 @@ function markdownPages(repository: Repository): MarkdownPage[] {
     path: pathOf(file),
   });
   const decisions = repository.list('docs/decisions').filter((file) => /\/\d{4}-/.test(file));
-  const examples = ['bug-hunt', 'csv-analyst', 'mended-bug', 'research-team'];
+  const examples = ['bug-hunt', 'csv-analyst', 'invoices', 'mended-bug', 'research-team'];
   return [
     page('README.md', 'Start', 'Docs'),
     ...examples.map((name) => part(`examples/${name}/README.md`, 'docs')),

@@ -57,14 +57,19 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'turn-state-refused': inProject('turns'),
   'artifact-unknown': inProject('artifacts'),
   'report-missing': inProject('status'),
-  'policy-denied': ({ suzumio, url }) =>
+  'policy-denied': ({ suzumio, url }, { details }) =>
     url === undefined
-      ? `${suzumio} policy show   (a policy.yaml in the data directory may allow more)`
+      ? `${suzumio} policy show   (a policy.yaml in the data directory may allow more${processesToo(details['rules'])})`
       : `ask who runs that server: its policy decides (an administrator reads it with ${suzumio} policy show)`,
   'data-dir-invalid': ({ suzumio }) => `${suzumio} doctor`,
   'data-dir-in-use': ({ suzumio }) => `${suzumio} status`,
   'store-corrupt': inProject('verify'),
 };
+
+/** Processes need no policy: a person may allow them by an option. */
+function processesToo(rules: unknown): string {
+  return Array.isArray(rules) && rules.includes('backends') ? ', and --allow-process allows processes' : '';
+}
 
 /** A command about the project that the failed one was about. */
 function inProject(command: string): (session: Session) => string {

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import type { Duplex, Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ModuleLines, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import { maxModuleLineBytes, ModuleLines, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import type { SandboxRefusalCode } from '@suzumio/protocol/sandbox-tools/refusals';
 import { SandboxRefusal } from '../sandbox/paths/refusal.js';
 import type { FromModule, ModuleFacts, ModuleFault, ToModule } from './module-protocol.js';
@@ -15,6 +16,9 @@ const program = fileURLToPath(
 
 /** How long the channel of a process that has ended may stay open. */
 const lastWordsMs = 300;
+
+/** How much of what broke a process its call is told. */
+const mostReasonChars = 4_000;
 
 /** How much memory a module's objects may take. */
 const heapMb = 512;
@@ -68,7 +72,9 @@ export class ModuleProcess {
     this.#child.once('error', (error) => this.#end(`its process could not start: ${error.message}`));
     const closed = once(this.#channel, 'close');
     this.#child.once('exit', (code, signal) => {
-      const end = () => this.#end(`its process ended (${signal ?? `exit code ${String(code)}`})`);
+      const how = signal ?? `exit code ${String(code)}`;
+      const why = signal === 'SIGABRT' ? `, as it does when ${String(heapMb)} MB of memory are used up` : '';
+      const end = () => this.#end(`its process ended (${how})${why}`);
       // What it has said last may not have been read yet.
       Promise.race([closed, sleep(lastWordsMs, undefined, { ref: false })]).then(end, end);
     });
@@ -83,10 +89,15 @@ export class ModuleProcess {
    * Has a tool's handler called.
    *
    * @param call is no other call's
-   * @throws SandboxRefusal `toolpack-failed`, `toolpack-timeout`, `toolpack-answer-invalid`, or what its controller was refused with
+   * @throws SandboxRefusal `input-invalid`, `toolpack-failed`, `toolpack-timeout`, `toolpack-answer-invalid`, or what its controller was refused with
    */
   async call(call: number, tool: string, input: unknown): Promise<PackAnswer> {
     const { callMs } = this.options;
+    const bytes = Buffer.byteLength(JSON.stringify({ call, tool, input }));
+    if (bytes > maxModuleLineBytes) {
+      const message = `The input of ${tool} has ${String(bytes)} bytes, and may have ${String(maxModuleLineBytes)}.`;
+      throw new SandboxRefusal('input-invalid', message);
+    }
     const { promise, resolve, reject } = Promise.withResolvers<PackAnswer>();
     const late = setTimeout(() => {
       const message = `${tool} has not answered within ${String(callMs / 1000)} s, and was ended.`;
@@ -121,6 +132,10 @@ export class ModuleProcess {
   #hear(said: FromModule): void {
     if ('ask' in said) {
       this.#answer(said).catch(() => this.#end('it could not be answered'));
+      return;
+    }
+    if ('broken' in said) {
+      this.#end(`its process broke: ${beginningOf(said.broken, mostReasonChars)}`);
       return;
     }
     const call = this.#open.get(said.done);

@@ -18,7 +18,8 @@ export type ToModule =
 
 export type FromModule =
   | { readonly ask: number; readonly call: number; readonly what: unknown }
-  | { readonly done: number; readonly answer: PackAnswer | { readonly error: ModuleFault } };
+  | { readonly done: number; readonly answer: PackAnswer | { readonly error: ModuleFault } }
+  | { readonly broken: string };
 
 /** How a call failed. */
 export interface ModuleFault {

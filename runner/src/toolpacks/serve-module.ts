@@ -6,8 +6,9 @@ import { messageOf } from '../turn-failure.js';
 import type { FromModule, ModuleFacts, ModuleFault, ToModule } from './module-protocol.js';
 
 type Handler = (input: unknown) => unknown;
+type Handlers = Readonly<Record<string, unknown>>;
 
-/** The longest answer. */
+/** The longest answer, and the most that its controller is asked with. */
 const mostAnswerBytes = maxModuleLineBytes / 2;
 
 /** The longest sentence of a fault. */
@@ -29,7 +30,7 @@ class SupportFailed extends Error {
 export class ServedModule {
   readonly #current = new AsyncLocalStorage<number>();
   readonly #asked = new Map<number, PromiseWithResolvers<PackAnswer>>();
-  #handlers: Promise<Readonly<Record<string, unknown>>> | undefined;
+  #handlers: Promise<Handlers> | undefined;
   #asks = 0;
 
   constructor(private readonly output: Writable) {}
@@ -52,8 +53,13 @@ export class ServedModule {
     }
   }
 
-  async #load(path: string, facts: ModuleFacts): Promise<Readonly<Record<string, unknown>>> {
-    const module = (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
+  /** Tells its runner what has broken, outside of any call. */
+  breakDown(error: unknown): void {
+    this.#send({ broken: shortMessage(error) });
+  }
+
+  async #load(path: string, facts: ModuleFacts): Promise<Handlers> {
+    const module = (await import(pathToFileURL(path).href)) as Handlers;
     const make = module['createRunnerToolpack'] ?? module['default'];
     if (typeof make !== 'function')
       throw new Error('it exports no createRunnerToolpack, and no function as its default');
@@ -71,14 +77,16 @@ export class ServedModule {
   }
 
   async #outcome(call: number, tool: string, input: unknown): Promise<PackAnswer | { error: ModuleFault }> {
-    let handlers: Readonly<Record<string, unknown>> | undefined;
+    let handlers: Handlers | undefined;
     try {
       handlers = await this.#handlers;
     } catch (error) {
       return { error: { message: `the runner module cannot be loaded: ${shortMessage(error)}` } };
     }
     const handler = handlers?.[tool];
-    if (typeof handler !== 'function') return { error: { message: `the runner module has no handler for ${tool}` } };
+    // What every object has is no handler: a tool may be called toString.
+    const isHandler = typeof handler === 'function' && handler !== (Object.prototype as Handlers)[tool];
+    if (!isHandler) return { error: { message: `the runner module has no handler for ${tool}` } };
     try {
       return checked(await this.#current.run(call, () => (handler as Handler)(input)));
     } catch (error) {
@@ -88,10 +96,14 @@ export class ServedModule {
   }
 
   /** Asks the controller, through the runner, for the call that is under way. */
-  #ask(what: unknown): Promise<PackAnswer> {
+  async #ask(what: unknown): Promise<PackAnswer> {
     const call = this.#current.getStore();
-    if (call === undefined)
-      return Promise.reject(new Error('This belongs to a call of a tool, and none is under way.'));
+    if (call === undefined) throw new Error('This belongs to a call of a tool, and none is under way.');
+    const bytes = Buffer.byteLength(JSON.stringify(what));
+    if (bytes > mostAnswerBytes) {
+      const message = `What the controller is asked has ${String(bytes)} bytes, and may have ${String(mostAnswerBytes)}.`;
+      throw new Error(message);
+    }
     const asked = Promise.withResolvers<PackAnswer>();
     this.#asks += 1;
     this.#asked.set(this.#asks, asked);
@@ -135,6 +147,6 @@ function shortMessage(error: unknown): string {
   return messageOf(error).slice(0, maxMessageChars);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is Handlers {
   return typeof value === 'object' && value !== null;
 }

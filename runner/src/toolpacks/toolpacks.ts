@@ -1,5 +1,6 @@
 import { answerOf, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
-import { supportPath } from '@suzumio/protocol/toolpacks/support';
+import { firstFault, inWords } from '@suzumio/protocol/toolpacks/in-words';
+import { maxSupportCalls, supportPath, toolpackSignal } from '@suzumio/protocol/toolpacks/support';
 import type { LoadedToolpack, RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { DoorClient } from '../door/door-client.js';
 import { SandboxRefusal } from '../sandbox/paths/refusal.js';
@@ -97,6 +98,12 @@ export class Toolpacks {
   async #ask(number: number, asks: unknown): Promise<PackAnswer> {
     const call = this.#calls.get(number);
     if (call === undefined) throw new Error('This call has ended.');
+    if (call.asked === maxSupportCalls) {
+      throw new Error(
+        `It has called its controller and recorded signals ${String(maxSupportCalls)} times, and may not more often.`,
+      );
+    }
+    requireSignal(asks);
     call.asked += 1;
     const { project, agent, turn, token } = this.input;
     const answer = await this.door.send({
@@ -122,4 +129,11 @@ export class Toolpacks {
       throw new Error(`The ToolHost has answered something else than an answer: ${response.fault}`);
     return response;
   }
+}
+
+/** @throws Error what is wrong with a signal, where that is what is asked */
+function requireSignal(asks: unknown): void {
+  if (typeof asks !== 'object' || asks === null || !('signal' in asks)) return;
+  const parsed = toolpackSignal.safeParse(asks.signal, { error: inWords });
+  if (!parsed.success) throw new Error(`recordSignal: ${firstFault(parsed.error, 'the signal')}`);
 }

@@ -147,6 +147,7 @@ describe('the examples', () => {
     expect((await list())[0]?.project).toBe('newsroom-2');
     const keptFrom = (which: string) => items.find(({ id }) => id === which)?.obstacles.join('\n');
     expect(keptFrom('bug-hunt')).toMatch(/\(policy: git\)/);
+    expect(keptFrom('invoices')).toMatch(/\/examples\/invoices\/toolpack \(policy: toolpacks\.directories\)$/);
     expect(keptFrom('newsroom-ai')).toMatch(/\(policy: providers\)/);
   });
 

@@ -13,7 +13,7 @@ import { type Answer, type Begun, type ToolhostBench, toolhostBench } from './to
 const project = 'lab';
 const manifest = { id: 'own', tools: [{ name: 'own.do' }, { name: 'own.secret' }] };
 const controller = `
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 export const createControllerToolpack = ({ store, agent, project, activationId, toolpackId, recordSignal }) => ({
   async support(tool, input) {
@@ -23,6 +23,9 @@ export const createControllerToolpack = ({ store, agent, project, activationId, 
       case 'mail': return { output: store.sendMessage({ recipient: 'boss', body: input.body ?? 'Hello.' }) };
       case 'signal': return { output: recordSignal(input.signal) };
       case 'fill': for (let i = 0; i < 1001; i += 1) writeFileSync(join(store.paths.root, 'f' + i), ''); return { output: 'full' };
+      case 'overfill': for (let i = 0; i < 2001; i += 1) writeFileSync(join(store.paths.root, 'f' + i), ''); return { output: 'full' };
+      case 'tidy': for (const name of readdirSync(store.paths.root)) rmSync(join(store.paths.root, name)); return { output: 'tidy' };
+      case 'eat': { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)); }
       case 'ask': for (;;) store.listAgents();
       case 'hang': for (;;);
       case 'say': console.log('y'.repeat(1e6)); return { output: 'said' };
@@ -135,17 +138,28 @@ describe('a controller module', () => {
     expect(await readFile(join(bench.testing.cell.directory.projectDir(project), 'toolpacks/own/log'), 'utf8')).toBe(
       'xxx',
     );
-    expect(await support(4, { do: 'fill' })).toMatchObject({ status: 200 });
-    expect(await support(5, { do: 'facts' })).toMatchObject({
+  });
+
+  test('that keeps too much fails its calls until it has removed some of it, and is not called with twice as much', async () => {
+    const refused = (detail: RegExp) => ({
       status: 422,
-      body: { code: 'toolpack-failed', detail: expect.stringContaining('keeps more than 1000 files') },
+      body: { code: 'toolpack-failed', detail: expect.stringMatching(detail) },
     });
+    const full = refused(/has done its work, .*more than 1000 files or 64 MiB .*Its controller has to remove some\.$/);
+    expect(await support(1, { do: 'fill' })).toMatchObject(full);
+    expect(await support(2, { do: 'facts' })).toMatchObject(full);
+    expect(await support(3, { do: 'tidy' })).toMatchObject({ status: 200 });
+    expect(await support(4, { do: 'facts' })).toMatchObject({ status: 200 });
+    expect(await support(5, { do: 'overfill' })).toMatchObject(full);
+    const closed = refused(/is not called: .*more than 2000 files or 128 MiB .*A person has to remove some\.$/);
+    expect(await support(6, { do: 'tidy' })).toMatchObject(closed);
   });
 
   test.each<[object, string, RegExp]>([
     [{ do: 'nothing' }, 'toolpack-failed', /^own\.do failed at the controller: no such thing: nothing$/],
     [{ do: 'hang' }, 'toolpack-timeout', /has not answered within 2 s, and was ended/],
     [{ do: 'ask' }, 'toolpack-failed', /asks its project more than 1000 times/],
+    [{ do: 'eat' }, 'toolpack-failed', /ended \(SIGABRT\): 128 MB of memory may be used up$/],
     [{ do: 'raw' }, 'toolpack-failed', /said what cannot be read, or too much of it/],
     [{ do: 'mail', body: '' }, 'toolpack-failed', /body/],
     [{ do: 'signal', signal: {} }, 'toolpack-failed', /kind/],

@@ -82,7 +82,9 @@ async function carryOut({ module: path, tool, input, ...facts }: ControllerOrder
   }
   const handlers = (made?.['tools'] ?? made) as Fields | null | undefined;
   const handler = handlers?.[tool];
-  if (typeof handler !== 'function') throw new Error(`the controller module has no handler for ${tool}`);
+  // What every object has is no handler: a tool may be called toString.
+  const isHandler = typeof handler === 'function' && handler !== (Object.prototype as Fields)[tool];
+  if (!isHandler) throw new Error(`the controller module has no handler for ${tool}`);
   return (handler as (input: unknown) => unknown).call(handlers, input);
 }
 

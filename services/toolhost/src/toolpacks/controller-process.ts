@@ -70,7 +70,9 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   // Once all that it has said is read.
   child.once('close', (code, by) => {
     const how = `its process ended (${by ?? `exit code ${String(code)}`})`;
-    reject(failed(tool, [how, printed()].filter((part) => part !== '').join(': ')));
+    // What Node prints then is its own stack.
+    const last = by === 'SIGABRT' ? `${String(heapMb)} MB of memory may be used up` : printed();
+    reject(failed(tool, [how, last].filter((part) => part !== '').join(': ')));
   });
   channel.on('error', () => undefined);
   const conversation = new Conversation(call, channel, resolve, reject);

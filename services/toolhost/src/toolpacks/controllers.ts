@@ -14,7 +14,10 @@ const atOnce = 4;
 const usualLimitMs = 30_000;
 
 /** What a toolpack may keep of a project. */
-const mostKept = { files: 1_000, bytes: 64 * 1024 ** 2 };
+const mostKept = { files: 1_000, mebibytes: 64 };
+
+/** With so many times as much it is not called any more; up to there it may remove some of it. */
+const untilRefused = 2;
 
 /** A call of a toolpack's controller module. */
 export interface ControllerWork extends Pick<ControllerCall, 'reply'> {
@@ -62,14 +65,14 @@ export class Controllers {
 
   async #carryOut({ files, module, order, reply }: ControllerWork): Promise<PackAnswer> {
     await mkdir(order.root, { recursive: true, mode: 0o700 });
-    await requireRoom(order.root, order.tool);
+    await requireWithin(order, untilRefused, 'is not called: its toolpack');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-toolpack-')));
     try {
       for (const [path, bytes] of files) {
         await mkdir(dirname(join(directory, path)), { recursive: true, mode: 0o700 });
         await writeFile(join(directory, path), bytes, { mode: 0o400 });
       }
-      return await callController({
+      const answer = await callController({
         program: fileURLToPath(this.program),
         directory,
         order: { ...order, root: await realpath(order.root), module: join(directory, module) },
@@ -77,6 +80,8 @@ export class Controllers {
         reply,
         signal: this.#stop.signal,
       });
+      await requireWithin(order, 1, 'has done its work, and its toolpack now');
+      return answer;
     } finally {
       await rm(directory, { recursive: true, force: true });
     }
@@ -96,15 +101,17 @@ export class Controllers {
   }
 }
 
-/** @throws SuzumioError `toolpack-failed` where the toolpack keeps too much */
-async function requireRoom(root: string, tool: string): Promise<void> {
+/** @throws SuzumioError `toolpack-failed` where the toolpack keeps more than so many times what it may */
+async function requireWithin({ root, tool }: ControllerWork['order'], times: number, what: string): Promise<void> {
+  const [files, mebibytes] = [mostKept.files * times, mostKept.mebibytes * times];
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   let bytes = 0;
-  for (const entry of entries.slice(0, mostKept.files)) {
+  for (const entry of entries.slice(0, files)) {
     if (entry.isFile()) bytes += (await stat(join(entry.parentPath, entry.name)).catch(() => ({ size: 0 }))).size;
   }
-  if (entries.length <= mostKept.files && bytes <= mostKept.bytes) return;
-  const bounds = `${String(mostKept.files)} files and ${String(mostKept.bytes)} bytes`;
-  const message = `${tool} is not called: its toolpack keeps more than ${bounds} in ${root}. Remove some of it.`;
+  if (entries.length <= files && bytes <= mebibytes * 1024 ** 2) return;
+  const who = times === 1 ? 'Its controller has to remove some' : 'A person has to remove some';
+  const kept = `keeps more than ${String(files)} files or ${String(mebibytes)} MiB in store.paths.root`;
+  const message = `${tool} ${what} ${kept}. ${who}.`;
   throw new SuzumioError('toolpack-failed', message, { tool });
 }

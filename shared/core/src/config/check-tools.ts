@@ -22,7 +22,9 @@ function toolsOf(root: ConfigNode, offered: readonly string[] | undefined): Know
     else for (const tool of tools) unlisted.set(tool, pack);
   }
   const isUnread = (pack: ConfigNode) =>
-    childOf(pack, 'mcp') !== undefined || (offered === undefined && childOf(pack, 'path') !== undefined);
+    pack.kind === 'broken' ||
+    childOf(pack, 'mcp') !== undefined ||
+    (offered === undefined && childOf(pack, 'path') !== undefined);
   return { known: [...known, ...(offered ?? [])], unlisted, hasOthers: packs.some(isUnread) };
 }
 

@@ -45,7 +45,7 @@ export function readProject(path: string, options: LoadFileOptions, disk: Source
     const harmless = refuseSecretVariables(imported, problems, (field) => isRead(field) && !isEnvValue(field));
     const substituted = substituteEnvironment(harmless, options.env, problems, said.warnings, isRead);
     const merged = resolveExtends(refuseSecrets(substituted, problems), problems);
-    const packs = readToolpacks(merged, directory, { ...context, notes: said.notes });
+    const packs = readToolpacks(merged, path, directory, { ...context, notes: said.notes });
     offered = packs.tools;
     return readSkillFiles(translate(packs.root, problems, said.notes, offered).root, directory, context);
   };

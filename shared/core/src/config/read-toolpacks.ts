@@ -1,13 +1,20 @@
-import { isAbsolute, join, resolve } from 'node:path';
-import { readManifest, type ReadToolpack, toolpackFileName, nameFault } from '@suzumio/protocol/toolpacks/manifest';
-import { childOf, type ConfigNode, itemsOf, type MapNode, textOf } from './config-node.js';
-import type { Place } from './config-problem.js';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import {
+  type ManifestFault,
+  nameFault,
+  readManifest,
+  type ReadToolpack,
+  toolpackFileName,
+} from '@suzumio/protocol/toolpacks/manifest';
+import { childOf, type ConfigNode, type ConfigPath, itemsOf, locate, type MapNode, textOf } from './config-node.js';
+import { type Place, ProblemList } from './config-problem.js';
 import type { ImportContext } from './resolve-imports.js';
+import { fullBudget, readYaml } from './yaml-reader.js';
 
 /** A tree whose local toolpacks have their ids, and the tools of these. */
 export interface WithToolpacks {
   readonly root: ConfigNode;
-  /** The tools of all local toolpacks that could be read. */
+  /** The tools of all local toolpacks. */
   readonly tools: readonly string[];
 }
 
@@ -24,12 +31,18 @@ interface Reading {
  * Reads the manifests of local toolpacks, which give an entry its id and a file the names of its tools. What no policy
  * decides on yet is that they are read: nothing of them is run.
  *
+ * @param file the project file as messages name it
  * @param directory the base of relative paths
  */
-export function readToolpacks(root: ConfigNode, directory: string, context: ToolpackContext): WithToolpacks {
+export function readToolpacks(
+  root: ConfigNode,
+  file: string,
+  directory: string,
+  context: ToolpackContext,
+): WithToolpacks {
   const listed = childOf(childOf(root, 'tools'), 'toolpacks');
   if (listed?.kind !== 'list') return { root, tools: [] };
-  const reader = new ToolpackReader(directory, context);
+  const reader = new ToolpackReader(file, directory, context);
   const items = itemsOf(listed).map((node) => reader.read(node));
   return { root: withList(root, { ...listed, items }), tools: reader.tools };
 }
@@ -41,6 +54,7 @@ class ToolpackReader {
   readonly #ids = new Set<string>();
 
   constructor(
+    private readonly file: string,
     private readonly directory: string,
     private readonly context: ToolpackContext,
   ) {}
@@ -61,12 +75,12 @@ class ToolpackReader {
       problems.add(content.code, at.place, `the toolpack ${path}: ${content.message}`);
       return broken;
     }
-    const file = isAbsolute(path) ? inPack(toolpackFileName) : join(path, toolpackFileName);
+    const file = isAbsolute(path) ? inPack(toolpackFileName) : join(dirname(this.file), path.trim(), toolpackFileName);
     const reading = { node, path, file, text: content.text };
     const pack = readManifest(content.text, (name) => disk.readText(inPack(name)).ok);
-    const fault = 'fault' in pack ? pack.fault : this.#clash(pack);
-    if (fault !== undefined) {
-      problems.add('toolpack-invalid', placeIn(reading, fault), `the toolpack ${path}: ${fault}`);
+    const wrong = 'fault' in pack ? pack : this.#clash(pack);
+    if (wrong !== undefined) {
+      problems.add('toolpack-invalid', placeIn(reading, wrong), `the toolpack ${path}: ${wrong.fault}`);
       return broken;
     }
     const { id } = pack as ReadToolpack;
@@ -80,13 +94,13 @@ class ToolpackReader {
     return given === undefined ? withId(node, id) : node;
   }
 
-  #clash({ id, tools }: ReadToolpack): string | undefined {
+  #clash({ id, tools }: ReadToolpack): ManifestFault | undefined {
     const isTaken = this.#ids.has(id.toLowerCase());
     this.#ids.add(id.toLowerCase());
-    if (isTaken) return `id: there are two toolpacks ${id}`;
+    if (isTaken) return { fault: `id: there are two toolpacks ${id}`, at: ['id'] };
     this.tools.push(...tools.map(({ name }) => name));
     const fault = nameFault(this.tools);
-    return fault === undefined ? undefined : `tools: ${fault}`;
+    return fault === undefined ? undefined : { fault: `tools: ${fault}`, at: ['tools'] };
   }
 
   /** What of a toolpack has no effect here. */
@@ -108,9 +122,13 @@ function textIn(content: ReturnType<ToolpackContext['disk']['readText']>): strin
   return content.ok ? content.text : '';
 }
 
-/** A fault begins with the key that it is about. */
-function placeIn(reading: Reading, fault: string): Place {
-  return placeOfKey(reading, /^\w+/.exec(fault)?.[0] ?? '');
+/** Where a manifest has a fault: at the key of what is wrong, or of what it is missing in. */
+function placeIn({ file, text }: Reading, { fault, at }: ManifestFault): Place {
+  const said = /\(line (\d+) column (\d+)\)/.exec(fault);
+  if (at.length === 0) return { file, line: Number(said?.[1] ?? 1), column: Number(said?.[2] ?? 1) };
+  const tree = readYaml(text, file, new ProblemList(), fullBudget());
+  const { keyPlace, node } = locate(tree, at as ConfigPath);
+  return keyPlace ?? node.place;
 }
 
 function placeOfKey({ file, text }: Reading, key: string): Place {

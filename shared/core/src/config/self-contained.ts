@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { isMap, isScalar, parseDocument, visit } from 'yaml';
+import { isMap, isScalar, isSeq, parseDocument, visit } from 'yaml';
 import { isGitUrl } from '@suzumio/contract/model/workspace-config';
 import { importPathOf } from './import-marker.js';
 
@@ -27,10 +27,10 @@ export function selfContained(text: string, { directory, read, name, backend }: 
       return node ?? undefined;
     },
     Pair: (_key, { key, value }) => {
-      if (!isScalar(key) || key.value !== 'workspace' || !isMap(value)) return undefined;
-      for (const field of ['from', 'git']) {
-        const place = value.get(field);
-        if (typeof place === 'string' && !isGitUrl(place)) value.set(field, resolve(directory, place));
+      if (!isScalar(key)) return undefined;
+      if (key.value === 'workspace') makeAbsolute(value, ['from', 'git'], directory);
+      if (key.value === 'toolpacks' && isSeq(value)) {
+        for (const pack of value.items) makeAbsolute(pack, ['path'], directory);
       }
       return undefined;
     },
@@ -38,4 +38,12 @@ export function selfContained(text: string, { directory, read, name, backend }: 
   if (name !== undefined) document.set('name', name);
   if (backend !== undefined) document.setIn(['backend', 'kind'], backend);
   return document.toString({ lineWidth: 0 });
+}
+
+function makeAbsolute(node: unknown, fields: readonly string[], directory: string): void {
+  if (!isMap(node)) return;
+  for (const field of fields) {
+    const place = node.get(field);
+    if (typeof place === 'string' && !isGitUrl(place)) node.set(field, resolve(directory, place));
+  }
 }

@@ -58,7 +58,7 @@ describe('a toolpack of a file', () => {
 
   test.each<[string, Files, string, RegExp]>([
     ['that is not there', {}, 'file-missing 8:30', /there is no file .*own\/suzumio\.toolpack\.json$/],
-    ['that is no JSON', { 'own/suzumio.toolpack.json': '{ id: x' }, 'toolpack-invalid 1:1', /is not JSON/],
+    ['that is no JSON', { 'own/suzumio.toolpack.json': '{\n  id: x' }, 'toolpack-invalid 2:3', /is not JSON/],
     [
       'without a runner module',
       { 'own/suzumio.toolpack.json': JSON.stringify(plan) },
@@ -99,14 +99,47 @@ describe('a toolpack of a file', () => {
     [
       'whose schema refers elsewhere',
       pack({ id: 'plan', tools: [tool('a', { inputSchema: { $ref: 'https://x' } })] }),
-      'toolpack-invalid 3:3',
+      'toolpack-invalid 7:7',
       /"\$ref" to begin with #/,
+    ],
+    [
+      'whose schema is of no object',
+      pack({ id: 'plan', tools: [tool('a'), tool('b', { inputSchema: { type: 'array' } })] }),
+      'toolpack-invalid 15:9',
+      /tools\[1\]\.inputSchema\.type: expected "object": the input of a tool has members$/,
+    ],
+    [
+      'with a tool without a name',
+      pack({ id: 'plan', tools: [tool('a'), { description: 'Does it.' }] }),
+      'toolpack-invalid 11:5',
+      /tools\[1\]\.name: is required$/,
+    ],
+    ['whose tools are no list', pack({ id: 'plan', tools: {} }), 'toolpack-invalid 3:3', /tools: expected a list$/],
+    [
+      'with too many tools',
+      pack({ id: 'plan', tools: Array.from({ length: 65 }, (_, at) => tool(`a${String(at)}`)) }),
+      'toolpack-invalid 3:3',
+      /tools: expected at most 64 entries$/,
     ],
     ['whose id leads out', pack({ id: '../x', tools: [] }), 'toolpack-invalid 2:3', /id: expected 1 to 63 letters/],
   ])('%s is refused', (_what, files, place, message) => {
     const problems = problemsOf(asProject(file('["*"]'), files));
     expect(problems.map(brief)).toEqual([place]);
     expect(problems[0]?.message).toMatch(message);
+  });
+
+  test('that cannot be read leaves it open which tools there are', () => {
+    const problems = problemsOf(asProject(file('[plan.create, "plan.*"]')));
+    expect(problems.map(brief)).toEqual(['file-missing 8:30']);
+  });
+
+  test('may begin with a byte order mark, and is named from where its project file is', () => {
+    const marked = { ...pack(plan), 'own/suzumio.toolpack.json': `\uFEFF${JSON.stringify(plan)}` };
+    expect(load(asProject(file('[plan.create]'), marked)).config.agents.editor?.tools).toEqual(['plan.create']);
+    withFiles(asProject(file('["*"]'), pack({ id: 'core' })), (directory) => {
+      const problems = problemsIn(() => loadProjectFile(join(directory, 'project.yaml'), { env: {} }));
+      expect(problems[0]?.file).toBe(join(directory, 'own/suzumio.toolpack.json'));
+    });
   });
 
   test('is refused where its id is another one, where there are two of an id, and where it would be fetched', () => {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isShallow, tooDeep } from '../nesting.js';
+import { firstFault, inWords } from './in-words.js';
 
 /** The longest line that a module's process may send, in bytes: an answer, or what it asks. */
 export const maxModuleLineBytes = 512 * 1024;
@@ -20,10 +21,10 @@ export interface PackAnswer {
 
 /** @returns what is wrong with an answer, in words */
 export function answerOf(value: unknown): PackAnswer | { fault: string } {
-  const parsed = packAnswer.safeParse(value);
+  const parsed = packAnswer.safeParse(value, { error: inWords });
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return { fault: issue && issue.path.length > 0 ? `${issue.path.join('.')}: ${issue.message}` : 'it is no object' };
+    const isObject = (parsed.error.issues[0]?.path.length ?? 0) > 0;
+    return { fault: isObject ? firstFault(parsed.error, 'it') : 'it is no object' };
   }
   const { output, title, metadata } = parsed.data;
   return {

@@ -3,6 +3,7 @@ import { functionName } from '../conversation.js';
 import { isShallow, tooDeep } from '../nesting.js';
 import { refersToItself } from '../model-chat.js';
 import { builtInTools, isBuiltInToolpack } from '../tool-names.js';
+import { firstFault, inWords } from './in-words.js';
 
 /** The file that makes a directory a toolpack. */
 export const toolpackFileName = 'suzumio.toolpack.json';
@@ -45,6 +46,15 @@ const toolpackTool = z.object({
       error: `at most ${String(maxSchemaChars)} characters as JSON`,
     })
     .refine(refersToItself, { error: 'expected "$ref" to begin with #' })
+    // A provider refuses every question with a tool of another schema.
+    .transform((schema) => ({ type: 'object', ...schema }))
+    .pipe(
+      z.looseObject({
+        type: z.literal('object', { error: 'expected "object": the input of a tool has members' }),
+        properties: z.record(z.string(), z.union([z.looseObject({}), z.boolean()], 'expected a schema')).optional(),
+        required: z.array(z.string()).optional(),
+      }),
+    )
     .default({ type: 'object' }),
 });
 
@@ -68,32 +78,42 @@ export interface ReadToolpack {
   readonly controller: string | undefined;
 }
 
+/** What is wrong with a manifest, in a sentence that says what would be right, and where. */
+export interface ManifestFault {
+  readonly fault: string;
+  readonly at: readonly PropertyKey[];
+}
+
 /**
  * Reads a manifest.
  *
  * @param has whether the toolpack has a file, by its path
- * @returns what is wrong, in a sentence that says what would be right
  */
-export function readManifest(text: string, has: (path: string) => boolean): ReadToolpack | { fault: string } {
+export function readManifest(text: string, has: (path: string) => boolean): ReadToolpack | ManifestFault {
   let json: unknown;
   try {
-    json = JSON.parse(text);
+    // Some editors begin a file with a byte order mark.
+    json = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (error) {
-    return { fault: `is not JSON (${error instanceof Error ? error.message : String(error)})` };
+    return {
+      fault: `${toolpackFileName} is not JSON (${error instanceof Error ? error.message : String(error)})`,
+      at: [],
+    };
   }
-  const parsed = toolpackManifest.safeParse(json);
+  const parsed = toolpackManifest.safeParse(json, { error: inWords });
   if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    return { fault: `${issue?.path.join('.') || 'the file'}: ${issue?.message ?? 'is none'}` };
+    return { fault: firstFault(parsed.error, toolpackFileName), at: parsed.error.issues[0]?.path ?? [] };
   }
   const { id, tools, runner = 'runner.mjs', controller = 'controller.mjs' } = parsed.data;
-  if (isBuiltInToolpack(id)) return { fault: `id: ${id} is the name of a toolpack that comes with Suzumio` };
+  if (isBuiltInToolpack(id)) {
+    return { fault: `id: ${id} is the name of a toolpack that comes with Suzumio`, at: ['id'] };
+  }
   const missing = [parsed.data.controller, tools.length > 0 ? runner : parsed.data.runner].find(
     (path) => path !== undefined && !has(path),
   );
-  if (missing !== undefined) return { fault: `there is no module ${missing}: write it, or name another one` };
+  if (missing !== undefined) return { fault: `there is no module ${missing}: write it, or name another one`, at: [] };
   const fault = nameFault(tools.map(({ name }) => name));
-  if (fault !== undefined) return { fault: `tools: ${fault}` };
+  if (fault !== undefined) return { fault: `tools: ${fault}`, at: ['tools'] };
   return {
     id,
     tools,

@@ -3,6 +3,7 @@ import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { beginningOf } from '@suzumio/protocol/cut-text';
 import { allowsTool, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import { maxToolpackBytes, maxToolpackFiles, toolpackContent } from '@suzumio/protocol/toolpacks/files';
 import { nameFault, readManifest, toolpackFileName, toolpackPath } from '@suzumio/protocol/toolpacks/manifest';
@@ -118,11 +119,20 @@ async function filesIn(
   };
   const readEntry = async (place: string, name: string, entry: string): Promise<void> => {
     const below = name === '' ? entry : `${name}/${entry}`;
-    if (!toolpackPath.safeParse(below).success) throw invalid(path, `has a file of the name ${JSON.stringify(below)}`);
+    if (!toolpackPath.safeParse(below).success) {
+      const what = `has ${JSON.stringify(beginningOf(below, 80))}`;
+      throw invalid(
+        path,
+        `${what}: expected paths of at most 400 characters, no control characters and no backslashes`,
+      );
+    }
     const at = join(place, entry);
     const facts = await lstat(at);
     if (facts.isDirectory()) return readAt(at, below, constants.O_NOFOLLOW);
-    if (!facts.isFile()) throw invalid(path, `has ${below}, which is no file: put a copy of what it is in its place`);
+    if (facts.isSymbolicLink()) {
+      throw invalid(path, `has ${below}, which is a link: put a copy of what it leads to in its place`);
+    }
+    if (!facts.isFile()) throw invalid(path, `has ${below}, which is neither a file nor a directory: take it away`);
     const file = await open(at, fileFlags);
     try {
       files.set(below, await readWithin(file, room));
@@ -155,7 +165,7 @@ function invalid(directory: string, what: string, cause?: unknown): SuzumioError
 }
 
 function tooLarge(directory: string): SuzumioError {
-  const bounds = `${String(maxToolpackFiles)} files and ${String(maxToolpackBytes)} bytes`;
+  const bounds = `${String(maxToolpackFiles)} files and ${String(maxToolpackBytes / 1024 ** 2)} MiB`;
   return invalid(directory, `is too large: a toolpack may have ${bounds}, with what it imports`);
 }
 

@@ -77,7 +77,7 @@ function madeBy(tx: Tx, turn: string): Made {
   const made = tx.get<Made>(
     `SELECT (SELECT count(*) FROM messages WHERE turn_id = :turn) AS messages,
        (SELECT count(*) FROM artifacts WHERE turn_id = :turn) AS artifacts,
-       (SELECT count(*) FROM tool_calls WHERE turn_id = :turn) AS calls`,
+       (SELECT count(*) FROM tool_calls WHERE turn_id = :turn AND step NOT LIKE '%/%') AS calls`,
     { turn },
   );
   return made ?? { messages: 0, artifacts: 0, calls: 0 };

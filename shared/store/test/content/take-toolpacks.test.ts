@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -70,7 +72,26 @@ test('nothing is loaded that may not be, nor from where a link leads by now', as
 
 test.each<[string, () => Promise<unknown>, RegExp]>([
   ['is gone', () => rm(pack, { recursive: true }), /is no directory: name one that is there/],
-  ['has a link', () => symlink('/etc/passwd', join(pack, 'lib/key')), /has lib\/key, which is no file/],
+  [
+    'has a link',
+    () => symlink('/etc/passwd', join(pack, 'lib/key')),
+    /has lib\/key, which is a link: put a copy of what it leads to in its place\.$/,
+  ],
+  [
+    'has a socket',
+    async () => {
+      const server = createServer().listen(join(pack, 'socket'));
+      await once(server, 'listening');
+      server.unref();
+    },
+    /has socket, which is neither a file nor a directory: take it away\.$/,
+  ],
+  ['has a name of two lines', () => write('a\nb', ''), /has "a\\nb": expected paths of at most 400 characters, no/],
+  [
+    'is too deep',
+    () => mkdir(join(pack, 'd/'.repeat(300)), { recursive: true }),
+    /has "d\/[d/]{78}": expected paths of at most 400/,
+  ],
   ['is too large', () => write('big.mjs', Buffer.alloc(3 * 1024 ** 2)), /is too large: a toolpack may have 200 files/],
   [
     'has too many files',
