@@ -13,6 +13,7 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { countMembers } from '@suzumio/protocol/count-members';
+import { refuseUnreadable } from '@suzumio/runtime/http/unreadable-requests';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { PortRange } from '../config.js';
@@ -111,11 +112,8 @@ export class Door {
     });
     this.#server.maxConnections = maxConnections;
     this.#server.on('connection', (socket: Socket) => this.#count(socket));
+    refuseUnreadable(this.#server);
     this.#server.on('request', (request, response) => this.#answer(request, response));
-    // Other Expect values are ignored.
-    this.#server.on('checkExpectation', (request, response) => this.#answer(request, response));
-    // The default handler writes to a socket that a FramedStream is not.
-    this.#server.on('clientError', (_error, socket) => socket.destroy());
   }
 
   /** Listens on a unix socket at `path`, for all processes that can see its directory. */

@@ -58,7 +58,8 @@ export async function forward(
       signal: gone.signal,
     });
   const answer = await steps.pass(request.url ?? '', send, { unnamed, gone: gone.signal });
-  response.writeHead(answer.status, only(answerHeaders, answer.header));
+  // Those of `writeHead` alone could not be read any more.
+  response.setHeaders(new Map(Object.entries(only(answerHeaders, answer.header)))).writeHead(answer.status);
   await pipeline(answer.body, response);
 }
 

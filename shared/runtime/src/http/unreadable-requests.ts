@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problemMediaType } from '@suzumio/protocol/problem';
+import { LastAnswers, type LastAnswersBounds } from './last-answers.js';
 
 const lingerMs = 1_000;
 
@@ -10,33 +11,24 @@ const lingerMs = 1_000;
  * Makes a server refuse malformed HTTP like everything else: with a problem document. Earlier requests on the
  * connection are answered first; where such an answer has no known end, the connection is closed without a message.
  */
-export function refuseUnreadable(server: Server): void {
-  const unfinished = new WeakMap<Duplex, Set<ServerResponse>>();
-  const refused = new WeakSet<Duplex>();
-  server.on('request', (request, response) => {
-    const responses = unfinished.get(request.socket) ?? new Set();
-    unfinished.set(request.socket, responses.add(response));
-    response.once('close', () => responses.delete(response));
-  });
+export function refuseUnreadable(server: Server, bounds?: LastAnswersBounds): void {
+  const lastAnswers = new LastAnswers(server, bounds);
   // `Expect` values other than `100-continue` are ignored.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
   // This server is no proxy.
   server.on('connect', (_request, socket) => {
-    end(socket, new SuzumioError('method-not-allowed', 'This server is no proxy: CONNECT leads nowhere.'));
+    socket.on('drain', () => lastAnswers.resume(socket));
+    refuse(socket, new SuzumioError('method-not-allowed', 'This server is no proxy: CONNECT leads nowhere.'));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', (error: NodeJS.ErrnoException & { rawPacket?: Buffer }, socket) => {
     // Each chunk after the malformed one is an error of its own.
-    if (refused.has(socket)) return;
-    refused.add(socket);
-    refuse(socket, error.code);
+    lastAnswers.ignore(socket, error.rawPacket?.length ?? 0);
+    refuse(socket, reasonFor(error.code));
   });
 
-  function refuse(socket: Duplex, code: string | undefined): void {
-    const responses = [...(unfinished.get(socket) ?? [])];
-    const awaited = responses.find((response) => response.headersSent || response.req.complete);
-    if (responses.some(isEndless)) socket.destroy();
-    else if (awaited) awaited.once('close', () => refuse(socket, code));
-    else end(socket, reasonFor(code));
+  function refuse(socket: Duplex, reason: SuzumioError): void {
+    const isAwaited = (response: ServerResponse) => response.headersSent || response.req.complete;
+    lastAnswers.end(socket, isAwaited, () => end(socket, reason));
   }
 }
 
@@ -54,20 +46,13 @@ export function refuseRequest(response: ServerResponse, error: unknown): void {
 }
 
 function end(socket: Duplex, error: SuzumioError): void {
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
+  if (!socket.writable) return;
   // A client that disconnects meanwhile is no error.
   socket.on('error', () => socket.destroy());
   socket.end(refusal(error));
   // Closing while the client still sends would discard the response.
   const linger = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(linger));
-}
-
-function isEndless(response: ServerResponse): boolean {
-  return response.headersSent && !response.writableEnded && !response.hasHeader('content-length');
 }
 
 function refusal(error: SuzumioError): string {

@@ -1,8 +1,11 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-server';
+import type { LastAnswersBounds } from '@suzumio/runtime/http/last-answers';
+import { refuseUnreadable } from '@suzumio/runtime/http/unreadable-requests';
 import { problem } from '@suzumio/protocol/problem';
 
 /** More than the buffers of a connection hold. */
@@ -96,4 +99,126 @@ test('a request whose body turns out to be no HTTP is refused, though somebody w
     'POST /body HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nno length\r\n',
   );
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+});
+
+/** What clients send, or do, while an answer is on its way to them. */
+const interruptions: [what: string, interrupt: (socket: Socket) => void, then: string[]][] = [
+  ['no HTTP', (socket) => socket.write('rubbish\r\n\r\n'), ['400']],
+  ['an invalid header', (socket) => socket.write('GET / HTTP/1.1\r\nx: \x01\r\n\r\n'), ['400']],
+  ['a tunnel', (socket) => socket.write('CONNECT evil.example:443 HTTP/1.1\r\n\r\n'), ['405']],
+  ['another protocol', (socket) => socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), ['400']],
+  ['their end', (socket) => socket.end(), []],
+  ['another request and their end', (socket) => socket.end('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n'), ['200']],
+  ['half a request and their end', (socket) => socket.end('GET / HT'), ['400']],
+];
+
+describe('while an answer is written', () => {
+  const part = 'x'.repeat(1_000_000);
+
+  /** A server on which each request is answered by hand. */
+  async function opened(bounds?: LastAnswersBounds) {
+    const responses: ServerResponse[] = [];
+    const byHand = createServer();
+    refuseUnreadable(byHand, bounds);
+    byHand.on('request', (request, response) => {
+      if (request.url === '/') response.end('hello');
+      else responses.push(response);
+      byHand.emit('asked');
+    });
+    await once(byHand.listen(0, '127.0.0.1'), 'listening');
+    const socket = connect((byHand.address() as AddressInfo).port, '127.0.0.1');
+    const received = text(socket);
+    socket.write('GET /by-hand HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await once(byHand, 'asked');
+    const [response] = responses as [ServerResponse];
+    return {
+      socket,
+      response,
+      received,
+      /** Begins the answer, and comes back when it has arrived in part. */
+      begin: async (contentType: string) => {
+        response.setHeader('content-type', contentType);
+        response.write(part);
+        await once(socket, 'data');
+      },
+      close: () => {
+        byHand.closeAllConnections();
+        byHand.close();
+      },
+    };
+  }
+
+  /** When the server has read what was sent before. */
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 50));
+
+  test.each(interruptions)('%s does not cut it off', async (_what, interrupt, then) => {
+    const { socket, response, received, begin, close } = await opened();
+    try {
+      await begin('application/x-tar');
+      interrupt(socket);
+      await settled();
+      for (let left = 4; left > 0; left -= 1) {
+        if (!response.write(part)) await once(response, 'drain');
+      }
+      response.end();
+      const [answer = '', ...others] = (await received).split('HTTP/1.1 ').slice(1);
+      expect(answer.replaceAll(/[^x]/g, '').length).toBeGreaterThanOrEqual(5 * part.length);
+      expect(answer.endsWith('\r\n0\r\n\r\n')).toBe(true);
+      expect(others.map((one) => one.slice(0, 3))).toEqual(then);
+    } finally {
+      close();
+    }
+  });
+
+  test.each(interruptions)('%s ends a stream of events', async (_what, interrupt) => {
+    const { socket, response, received, begin, close } = await opened();
+    try {
+      await begin('text/event-stream; charset=utf-8');
+      interrupt(socket);
+      const closed = once(response, 'close');
+      expect((await received).split('HTTP/1.1 ')).toHaveLength(2);
+      await closed;
+    } finally {
+      close();
+    }
+  });
+
+  test('a client that closes its end before it begins has left', async () => {
+    const { socket, response, received, close } = await opened();
+    try {
+      socket.end();
+      await once(response, 'close');
+      expect(await received).toBe('');
+    } finally {
+      close();
+    }
+  });
+
+  test.each(interruptions)('%s does not let a client hold the connection for ever', async (_what, interrupt) => {
+    const { socket, response, received, begin, close } = await opened({ withinMs: 100 });
+    try {
+      await begin('application/x-tar');
+      interrupt(socket);
+      await once(response, 'close');
+      expect(response.writableFinished).toBe(false);
+      await received.catch(() => undefined);
+    } finally {
+      close();
+    }
+  });
+
+  test('no end of rubbish is read', async () => {
+    const { socket, response, received, begin, close } = await opened({ maxSurplusBytes: 1_000_000 });
+    try {
+      await begin('application/x-tar');
+      socket.on('error', () => undefined);
+      const more = () => socket.writable && socket.write(`rubbish\r\n${part}`, more);
+      more();
+      await once(response, 'close');
+      expect(response.writableFinished).toBe(false);
+      await received.catch(() => undefined);
+    } finally {
+      close();
+    }
+  });
 });
