@@ -152,20 +152,7 @@ const presetKeys: readonly PublishedKey[] = [
     here: 'nothing read it there either; `model-list` names presets that are tried in turn',
     asksNothing: isEmpty,
   },
-  {
-    path: `${preset}.headers`,
-    values: '`{}`',
-    meaning: 'note',
-    here: 'nothing is asked for',
-    when: isEmpty,
-    asksNothing: () => true,
-  },
-  {
-    path: `${preset}.headers`,
-    meaning: 'refused',
-    here: 'headers belong to a provider here: write them there, and a second provider where presets differ in them',
-    right: () => 'headers: { NAME: VALUE } at its provider',
-  },
+  { path: `${preset}.headers`, meaning: 'same', here: 'beside those of its provider; without credentials' },
   {
     path: `${preset}.providerOptions.reasoningEffort`,
     meaning: 'alias',

@@ -87,11 +87,14 @@ const aliases: [string, string][] = [
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OWN_API_KEY, timeoutMs: 24d } } } } }',
   ],
   [
-    'backend: { runner: { models: { presets: { b: { provider: p, model: m, headers: {}, providerOptions: {}, fallbacks: [] } }, providers: { p: { type: openai, options: {} } } } } }',
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, providerOptions: {}, fallbacks: [] } }, providers: { p: { type: openai, options: {} } } } } }',
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } } } } }',
   ],
   ['platforms: [{ id: a, kind: feishu, enabled: false, appSecret: "${APP_SECRET}" }]', ''],
-  ['communication: { coordinatorAgent: pm, restrictNonCoordinatorToCoordinator: false }', ''],
+  [
+    'communication: { coordinatorAgent: editor, restrictNonCoordinatorToCoordinator: true, nonCoordinatorMaxPriority: P2, pmRoutineVerifierPriority: P3 }',
+    'communication: { coordinatorAgent: editor, restrictNonCoordinatorToCoordinator: true, nonCoordinatorMaxPriority: P2 }',
+  ],
   ['scheduler: { failedNudge: { priority: P2 }, noEffectNudge: { enabled: false } }', 'scheduler: {}'],
   ['backend: { docker: { proxy: { inheritEnv: true, rewriteLocalhost: true } } }', 'backend: {}'],
 ];
@@ -128,7 +131,7 @@ describe('a key without effect', () => {
   test.each([
     ['scheduler: { noEffectNudge: { enabled: true } }', '7:14 scheduler.noEffectNudge'],
     ['scheduler: { allQuietNudge: { enabled: true } }', '7:14 scheduler.allQuietNudge'],
-    ['communication: { coordinatorAgent: lead }', '7:1 communication'],
+    ['communication: { pmRoutineVerifierPriority: P1 }', '7:18 communication.pmRoutineVerifierPriority'],
     ['backend: { runner: { finalPrompt: Sum up. } }', '7:22 backend.runner.finalPrompt'],
     ['backend: { docker: { memory: 1g, proxy: { http: "${NONE}" } } }', '7:22 backend.docker.memory'],
     ['observability: { http: { enabled: false } }', '7:35 observability.http.enabled'],
@@ -163,11 +166,21 @@ const providers = (fields: string) => `backend: { runner: { models: { providers:
 
 describe('what cannot be honoured is refused with the line that would be right', () => {
   test.each([
+    [
+      'backend: { runner: { models: { presets: { b: { provider: p, model: m, headers: { Authorization: "Bearer x" } } }, providers: { p: { type: openai } } } } }',
+      'secret-in-file 7:97',
+      'this looks like a key',
+    ],
     [providers('type: anthropic'), 'key-refused 7:56', 'write type: openai-compatible and baseURL: https://api.anth'],
     [providers('type: openai, apiKey: abc'), 'secret-in-file 7:64', 'write apiKeyEnv: NAME'],
     [providers('type: openai, options: { a: b }'), 'key-refused 7:64', 'or no options'],
     ['platforms: [{ id: a, kind: feishu, appSecret: "${APP_SECRET}" }]', 'key-refused 7:1', 'enabled: false'],
-    ['communication: { restrictNonCoordinatorToCoordinator: true }', 'key-refused 7:18', 'Coordinator: false'],
+    ['communication: { restrictNonCoordinatorToCoordinator: true }', 'agent-unknown 7:55', 'unknown agent "pm"'],
+    [
+      'communication: { coordinatorAgent: lead, restrictNonCoordinatorToCoordinator: true }',
+      'agent-unknown 7:36',
+      'unknown agent "lead"',
+    ],
     ['tools: { toolpacks: [{ path: own }] }', 'file-missing 7:30', 'there is no file'],
     ['  Writer One: {}', 'key-invalid 7:3', 'write writer-one:'],
   ])('%s', (text, place, line) => {
