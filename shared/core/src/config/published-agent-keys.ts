@@ -94,6 +94,14 @@ export const agentKeys: readonly PublishedKey[] = [
   },
   {
     path: 'agents.*.tools[]',
+    values: '`shell.*`, where the file does not list `shell`',
+    meaning: 'note',
+    foreignOnly: true,
+    here: 'it was not offered to the agent there, and is not here: list the toolpack `shell` in `tools.toolpacks` if it is meant. In a file without other keys of the published format it is refused',
+    when: (found) => admits(found, toolpackTools.shell) && !lists(found, 'shell') && !isOfLocalToolpack(found),
+  },
+  {
+    path: 'agents.*.tools[]',
     meaning: 'same',
     here: 'names, `namespace.*` or `*`; a name that is unknown is refused',
   },

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
@@ -38,7 +38,36 @@ const files: [string, string[]][] = [
   ],
   ['e2e/square-proof.yaml', ['1:1', '8:3 backend.controllerUrl']],
   ['minimal.yaml', []],
+  // The patterns of its guide.
+  ['guide/reviewed.yaml', ['1:1', '8:28 tools.toolpacks[2]', '29:9 agents.worker.tools[3]']],
+  ['guide/experiment.yaml', ['1:1']],
+  [
+    'guide/web-research.yaml',
+    [
+      '1:1',
+      '8:14 backend.docker.network',
+      '9:5 backend.docker.proxy',
+      '16:21 tools.toolpacks[1]',
+      '32:9 agents.researcher.tools[0]',
+    ],
+  ],
+  ['guide/pipeline.yaml', ['1:1', '14:9 agents.author.tools[2]']],
+  ['guide/counted.yaml', ['1:1']],
+  [
+    'guide/complete.yaml',
+    [
+      '1:1',
+      '13:3 backend.controllerUrl',
+      '15:14 backend.docker.network',
+      '16:5 backend.docker.proxy',
+      '49:7 tools.toolpacks[2]',
+      '65:9 agents.worker.tools[2]',
+    ],
+  ],
 ];
+
+/** What some of them import. */
+const imports = ['fragments/task.md', 'fragments/pm.yaml', 'prompts/task.md', 'prompts/pm.md', 'prompts/worker.md'];
 
 const noteOf = ({ line, column, path }: { line: number; column: number; path?: string | undefined }) =>
   [`${line}:${column}`, ...(path === undefined ? [] : [path])].join(' ');
@@ -164,6 +193,15 @@ describe('a key without effect', () => {
 
 const providers = (fields: string) => `backend: { runner: { models: { providers: { p: { ${fields} } } } } }`;
 
+test('a command that was not offered is noted in a file of the published format, and refused in one of ours', () => {
+  const tools = '    tools: [messages.send, shell.exec]\n';
+  const { config, notes } = load(minimal(`${tools}backend: { kind: docker-chat }\n`));
+  expect(config.agents).toMatchObject({ editor: { tools: ['messages.send'] } });
+  expect(config.tools.toolpacks).toEqual(['core']);
+  expect(notes.map(noteOf)).toEqual(['1:1', '7:28 agents.editor.tools[1]']);
+  expect(problemsOf(minimal(tools)).map(brief)).toEqual(['toolpack-missing 7:28']);
+});
+
 describe('what cannot be honoured is refused with the line that would be right', () => {
   test.each([
     [
@@ -215,8 +253,11 @@ describe('what cannot be honoured is refused with the line that would be right',
 describe('imported, a file of the published Suzumio', () => {
   test.each(files)('%s means the same, without notes', (name, notes) => {
     const { text, changes } = importPublishedFile(join(directory, name), {});
+    const place = join(directory, dirname(name));
     const beside = Object.fromEntries(
-      ['fragments/task.md', 'fragments/pm.yaml'].map((file) => [file, readFileSync(join(directory, file), 'utf8')]),
+      imports
+        .filter((file) => existsSync(join(place, file)))
+        .map((file) => [file, readFileSync(join(place, file), 'utf8')]),
     );
     const imported = load({ 'project.yaml': text, ...beside });
     expect(imported.notes).toEqual([]);
