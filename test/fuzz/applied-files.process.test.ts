@@ -102,10 +102,12 @@ test('versions are in order and whole, and turns end with what they began with',
     }
   };
   const disturbing = Promise.all([post(), kill()]);
-  await Promise.all(people).finally(() => {
+  try {
+    await Promise.all(people);
+  } finally {
     isOver = true;
-    return disturbing;
-  });
+    await disturbing;
+  }
 
   const database = openProject(stack.root, 'team');
   try {

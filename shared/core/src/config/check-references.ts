@@ -134,7 +134,11 @@ function checkCoordinator(root: ConfigNode, agents: AgentIds, problems: ProblemL
   const id = node === undefined ? defaultCoordinator : textOf(node);
   const isRestricted = restricts !== undefined && String(toPlain(restricts)).trim() === 'true';
   if (!isRestricted || id === undefined || agents.expanded.has(id)) return;
-  problems.add('agent-unknown', (node ?? restricts).place, () => unknownAgent(id, agents));
+  problems.add(
+    'agent-unknown',
+    (node ?? restricts).place,
+    () => `there is no agent ${id} to coordinate${hintFrom(id, [...agents.expanded])}`,
+  );
 }
 
 function isAgent(id: string, agents: AgentIds): boolean {
