@@ -119,6 +119,10 @@ const aliases: [string, string][] = [
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, providerOptions: {}, fallbacks: [] } }, providers: { p: { type: openai, options: {} } } } } }',
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } } } } }',
   ],
+  [
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, providerOptions: { p: { reasoningEffort: high } } } }, providers: { p: { type: openai } } } } }',
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses, reasoningEffort: high } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } } } } }',
+  ],
   ['platforms: [{ id: a, kind: feishu, enabled: false, appSecret: "${APP_SECRET}" }]', ''],
   [
     'communication: { coordinatorAgent: editor, restrictNonCoordinatorToCoordinator: true, nonCoordinatorMaxPriority: P2, pmRoutineVerifierPriority: P3 }',
