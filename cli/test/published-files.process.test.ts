@@ -2,9 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { candidatesFor } from '@suzumio/core/budgets/presets';
-import { parse } from 'yaml';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { freePort } from '../../test/support/free-port.js';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
 import { eventually } from '../../test/support/poll.js';
@@ -89,7 +88,7 @@ test.each(files)(
     await eventually('the turn is over', async () => (await turns())[0]?.status === 'completed', {
       show: async () => (await world.run('turns', 'show', project, `${agent}:1`)).out,
     });
-    const config = parse((await world.run('config', 'render', file)).out) as ProjectConfig;
+    const { config } = loadProjectText((await world.run('config', 'render', file)).out, name);
     if (config.backend.runner.mode === 'mock') return;
     // What the file says arrives where a model is asked, and what the model does, at the user.
     const [asked, again] = models.requests.slice(before);
