@@ -197,6 +197,18 @@ describe('a key without effect', () => {
 
 const providers = (fields: string) => `backend: { runner: { models: { providers: { p: { ${fields} } } } } }`;
 
+test('what agents leave in /artifacts is published where the file is of the published format, as others found it there', () => {
+  const loaded = (more: string, tools: string) =>
+    load(minimal(`    tools: [${tools}]\ntools: { toolpacks: [core, shell, files] }\n${more}`)).config.agents['editor']
+      ?.tools;
+  const foreign = 'backend: { kind: docker-chat }\n';
+  expect(loaded(foreign, 'shell.exec, "file.*"')).toEqual(['shell.exec', 'file.*', 'artifacts.publish']);
+  for (const tools of ['messages.send, file.read', 'shell.exec, "artifacts.*"', 'shell.exec, "*"']) {
+    expect(loaded(foreign, tools)).not.toContain('artifacts.publish');
+  }
+  expect(loaded('', 'shell.exec')).toEqual(['shell.exec']);
+});
+
 test('a command that was not offered is noted in a file of the published format, and refused in one of ours', () => {
   const tools = '    tools: [messages.send, shell.exec]\n';
   const { config, notes } = load(minimal(`${tools}backend: { kind: docker-chat }\n`));
@@ -308,8 +320,8 @@ backend:
     mode: mock
 agents:
   # Who leads.
-  pm: { prompt: "Lead in \${LANGUAGE:-English}.", role: lead, tools: [ "file.*" ] }
-  worker: { prompt: "Lead in \${LANGUAGE:-English}.", tools: [ "file.*" ] }
+  pm: { prompt: "Lead in \${LANGUAGE:-English}.", role: lead, tools: [ "file.*", artifacts.publish ] }
+  worker: { prompt: "Lead in \${LANGUAGE:-English}.", tools: [ "file.*", artifacts.publish ] }
 name: team # ours
 task: "@import(task.md)"
 turn:
@@ -329,6 +341,8 @@ tools:
         'project.yaml:8 agents.worker.workspace',
         'project.yaml:8 agents.pm.workspace',
         'project.yaml:8 agents.worker.tools[0] (file.*)',
+        'project.yaml:8 agents.worker.tools[0] (file.*)',
+        'project.yaml:8 agents.pm.tools[0] (file.*)',
       ]);
       const before = loadProjectFile(path, { env: {} }).config;
       writeFileSync(path, text);
