@@ -67,7 +67,11 @@ export interface Stack {
   /** The listeners of each ToolHost. */
   toolhosts: { worker: string; runner: string }[];
   services: Record<ServiceName, ServiceProcess[]>;
-  api(method: 'GET' | 'POST' | 'DELETE', path: string, body?: unknown): Promise<{ status: number; body: unknown }>;
+  api(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body?: unknown,
+  ): Promise<{ status: number; body: unknown }>;
   /** What opens the API. */
   adminToken(): string;
   /** What workers show to the ToolHost. */

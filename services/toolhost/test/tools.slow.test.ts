@@ -302,6 +302,27 @@ agents:
       { body: 'dev waits for a signal: no task' },
     ]);
   });
+
+  test('tells whoever coordinates, or whom the call names', async () => {
+    const yaml = `
+name: led
+task: Work.
+communication: { coordinatorAgent: lead }
+backend: { runner: { mode: mock } }
+agents:
+  pm: { role: manager, prompt: Manage. }
+  lead: { role: lead, prompt: Lead. }
+  dev: { role: developer, prompt: Develop., tools: ["coordination.*"] }
+`;
+    project = await bench.testing.create(yaml);
+    for (const input of [{}, { pm: 'pm' }, { pm: 'nobody' }]) {
+      const attempt = await bench.begin(project, 'dev');
+      expect((await attempt.tool('coordination.wait_for_signal', input)).body['endTurn']).toBe(true);
+      await attempt.report('complete', { output: { text: '' } });
+    }
+    const told = `SELECT recipient FROM messages WHERE sender = 'dev' ORDER BY seq`;
+    expect(await bench.testing.rows(project, told)).toEqual([{ recipient: 'lead' }, { recipient: 'pm' }]);
+  });
 });
 
 describe('journal', () => {

@@ -26,6 +26,7 @@ export const shares = {
   'live captures': 1_600,
   'resumed turns': 65,
   disturbances: 60,
+  'applied files': 1_000,
   'killed hunts': 25,
 } as const;
 export type Campaign = keyof typeof shares;

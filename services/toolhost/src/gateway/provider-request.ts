@@ -38,13 +38,21 @@ export function endpointOf({ provider, settings }: Candidate, secrets: SecretSou
   const host = new URL(baseURL).host;
   const place = [baseURL, provider.apiKeyEnv ?? null];
   const model = askedModel(settings);
-  const circuit = markOf([...place, provider.headers ?? {}, settings.api ?? null, model]);
+  const headers = headersOf(provider.headers, settings.headers);
+  const circuit = markOf([...place, headers, settings.api ?? null, model]);
   return {
     baseURL,
-    headers: { ...provider.headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
+    headers: { ...headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
     key: `${host}#${markOf(place)}`,
     circuit: `${host}#${circuit}/${model}`,
   };
+}
+
+/** A provider's, and a preset's, which replace those of the same name. */
+function headersOf(ofProvider: Record<string, string> = {}, ofPreset: Record<string, string> = {}) {
+  const headers = new Headers(ofProvider);
+  for (const [name, value] of Object.entries(ofPreset)) headers.set(name, value);
+  return Object.fromEntries(headers);
 }
 
 function markOf(parts: readonly unknown[]): string {

@@ -1,25 +1,30 @@
 import * as z from 'zod';
+import { coordinatorOf } from '@suzumio/core/mail/communication';
 import { plainText } from '@suzumio/protocol/plain-text';
 import { postMessage } from '@suzumio/store/mail/post-message';
+import { name } from './message-fields.js';
 import { defineTool } from './tool.js';
-
-const projectManager = 'pm';
 
 export const waitForSignal = defineTool({
   name: 'coordination.wait_for_signal',
   description:
-    'End your turn because you can do nothing useful now. Mail wakes you again. The agent "pm" is told, unless notifyPm is false.',
-  input: z.strictObject({ reason: plainText.max(2000).optional(), notifyPm: z.boolean().default(true) }),
+    'End your turn because you can do nothing useful now. Mail wakes you again. Whoever coordinates is told, unless notifyPm is false.',
+  input: z.strictObject({
+    reason: plainText.max(2000).optional(),
+    pm: name.optional().describe('The id of the agent that is told. Leave out for the one that coordinates.'),
+    notifyPm: z.boolean().default(true),
+  }),
   prepare:
-    ({ reason, notifyPm }) =>
+    ({ reason, pm, notifyPm }) =>
     (tx, site) => {
+      const manager = pm ?? coordinatorOf(tx.config);
       tx.emit({ type: 'agent.waiting', actor: site.agent, agent: site.agent, turn: site.turn, data: { reason } });
       const hasManager =
-        tx.get('SELECT 1 FROM agents WHERE id = :id AND retired_version IS NULL', { id: projectManager }) !== undefined;
-      if (notifyPm && hasManager && site.agent !== projectManager) {
+        tx.get('SELECT 1 FROM agents WHERE id = :id AND retired_version IS NULL', { id: manager }) !== undefined;
+      if (notifyPm && hasManager && site.agent !== manager) {
         postMessage(tx, {
           sender: site.agent,
-          recipient: projectManager,
+          recipient: manager,
           priority: 'P2',
           body: `${site.agent} waits for a signal${reason === undefined ? '.' : `: ${reason}`}`,
           actor: site.agent,

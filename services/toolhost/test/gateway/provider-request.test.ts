@@ -52,6 +52,17 @@ describe('the request to a provider', () => {
     expect(endpointOf(candidate('baseURL: "http://127.0.0.1:11434/v1"'), secrets({})).headers).toEqual({});
   });
 
+  test('has the headers of its provider and of the preset, which go before', () => {
+    const one = candidate(
+      'baseURL: "http://m", headers: { X-Team: north, x-desk: "1" }',
+      ', headers: { x-team: south, x-kind: brief }',
+    );
+    const endpoint = endpointOf(one, secrets({}));
+    expect(endpoint.headers).toEqual({ 'x-team': 'south', 'x-desk': '1', 'x-kind': 'brief' });
+    const other = candidate('baseURL: "http://m", headers: { X-Team: north, x-desk: "1" }');
+    expect(endpointOf(other, secrets({})).circuit).not.toBe(endpoint.circuit);
+  });
+
   test('is set as the preset says, and only so', () => {
     const one = candidate('baseURL: "http://m"', ', topP: 0.5, toolChoice: required, reasoningEffort: low');
     const tools = [{ type: 'function' as const, function: { name: 'look' } }];

@@ -54,6 +54,7 @@ export const errorCodes = {
   'recipient-unknown': { status: 422, retryable: false },
   'recipient-retired': { status: 409, retryable: false },
   'recipient-ambiguous': { status: 422, retryable: false },
+  'recipient-refused': { status: 422, retryable: false },
   'recipient-self': { status: 422, retryable: false },
   'channel-unknown': { status: 422, retryable: false },
   'channel-not-member': { status: 422, retryable: false },

@@ -24,6 +24,8 @@ const headerName = z
   });
 const headerValue = line(8192).regex(/^[\t\x20-\x7e]*$/, { error: 'expected printable ASCII characters' });
 
+const headers = z.record(headerName, headerValue);
+
 /** The shortest `timeoutMs` of a provider: no model answers sooner with any certainty. */
 export const shortestTimeoutMs = 1_000;
 
@@ -39,7 +41,7 @@ export const modelProvider = z
     chunkTimeoutMs: z.exactOptional(duration.pipe(z.int().min(1))),
     /** Whether to request usage of streams, which some servers refuse. @default true */
     streamUsage: z.exactOptional(flag),
-    headers: z.exactOptional(z.record(headerName, headerValue)),
+    headers: z.exactOptional(headers),
   })
   .refine((provider) => (provider.baseURL === undefined) !== (provider.baseURLEnv === undefined), {
     error: 'a provider needs either baseURL or baseURLEnv',
@@ -58,6 +60,8 @@ const singlePreset = z.strictObject({
   maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),
   toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
   reasoningEffort: z.exactOptional(line(40)),
+  /** Beside those of its provider, of which they replace what has the same name. */
+  headers: z.exactOptional(headers),
   contextLimit: z.exactOptional(wholeNumber(1, 100_000_000)),
   /** Whether it sees images. @default what is known of models of that name */
   vision: z.exactOptional(flag),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { duration } from '@suzumio/protocol/duration';
-import { agentId, projectId, sha256 } from '@suzumio/protocol/ids';
+import { agentId, priority, projectId, sha256 } from '@suzumio/protocol/ids';
 import { ignoredRoots } from '@suzumio/protocol/ignored-roots';
 import { maxWorkspaceFiles, workspaceLimits } from '@suzumio/protocol/workspace-manifest';
 import { mockScript } from '@suzumio/protocol/mock-script';
@@ -137,6 +137,14 @@ export const protectionConfig = z.union([
   }),
 ]);
 
+/** Which agent coordinates, and whether the others write to it alone. Absent fields have defaults. */
+export const communicationConfig = z.strictObject({
+  coordinatorAgent: z.exactOptional(agentKey),
+  restrictNonCoordinatorToCoordinator: z.exactOptional(flag),
+  /** The highest priority of their mail then. */
+  nonCoordinatorMaxPriority: z.exactOptional(priority),
+});
+
 /** The notices of others' turns that an agent may subscribe to. */
 export const turnNotices = ['started', 'finished', 'errored'] as const;
 export type TurnNotice = (typeof turnNotices)[number];
@@ -256,6 +264,7 @@ export const projectConfig = z.strictObject({
   turn: turnConfig,
   budget: z.exactOptional(budgetConfig),
   protection: z.exactOptional(protectionConfig),
+  communication: z.exactOptional(communicationConfig),
   /** Of all agents. */
   workspace: z.exactOptional(
     z.strictObject({

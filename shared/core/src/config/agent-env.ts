@@ -32,14 +32,13 @@ export function withoutEnvValues<Config extends FileConfig>(config: Config): Con
 }
 
 /**
- * A project as it is shown: also without the values of headers of model providers, and of what servers of tools are
+ * A project as it is shown: also without the values of headers of model providers and presets, and of what servers of tools are
  * given. What is stored keeps those, since calls need them.
  */
 export function withoutSecretValues<Config extends FileConfig>(config: Config): Config {
   const shown = withoutEnvValues(config);
   const { runner } = shown.backend;
   const { models } = runner;
-  const providers = Object.entries(models?.providers ?? {}).map(([id, provider]) => [id, hiding(provider, 'headers')]);
   const toolpacks = shown.tools.toolpacks.map((pack) =>
     typeof pack !== 'string' && 'mcp' in pack ? { ...pack, mcp: hiding(pack.mcp, 'env', 'headers') } : pack,
   );
@@ -51,11 +50,15 @@ export function withoutSecretValues<Config extends FileConfig>(config: Config): 
           ...shown.backend,
           runner: {
             ...runner,
-            models: { ...models, providers: Object.fromEntries(providers) as typeof models.providers },
+            models: { providers: hidingHeaders(models.providers), presets: hidingHeaders(models.presets) },
           },
         }
       : shown.backend,
   };
+}
+
+function hidingHeaders<Holders extends Record<string, object>>(holders: Holders): Holders {
+  return Object.fromEntries(Object.entries(holders).map(([id, one]) => [id, hiding(one, 'headers')])) as Holders;
 }
 
 /** The same without the values in fields that hold some by name. */
@@ -81,12 +84,13 @@ export function isEnvValue(path: ConfigPath): boolean {
   return ofAgent || ofToolpack;
 }
 
-/** Whether a field is the value of a header, of a model provider or of a server of tools. */
+/** Whether a field is the value of a header, of a model provider, a preset or a server of tools. */
 function isHeaderValue(path: ConfigPath): boolean {
   const field = path.filter((segment) => typeof segment === 'string' && segment !== 'extends');
-  const ofProvider = field.length === 7 && field.slice(0, 4).join('.') === 'backend.runner.models.providers';
+  const ofModel =
+    field.length === 7 && /^backend\.runner\.models\.(providers|presets)$/.test(field.slice(0, 4).join('.'));
   const ofToolpack = field.length === 5 && field.slice(0, 3).join('.') === 'tools.toolpacks.mcp';
-  return field.at(-2) === 'headers' && (ofProvider || ofToolpack);
+  return field.at(-2) === 'headers' && (ofModel || ofToolpack);
 }
 
 /** A file's text without those values; references to other variables (`${NAME}`) stay. */

@@ -68,6 +68,7 @@ const rules: readonly Rule[] = [
     of: atOnce('Counted from now on, with what is used already. What "suzumio budget" has set stays on top.'),
   },
   { path: 'protection', of: atOnce('Counted from now on.') },
+  { path: 'communication', of: atOnce('Mail that is written from now on is held to it, in turns that run, too.') },
   {
     path: 'git.shared',
     of: ({ after }) =>

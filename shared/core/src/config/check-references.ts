@@ -2,8 +2,9 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { idsOfEntry } from './agent-ids.js';
 import { checkModels } from './check-models.js';
 import { checkScriptTools, checkTools } from './check-tools.js';
-import { childOf, type ConfigNode, entriesOf, itemsOf, textOf } from './config-node.js';
+import { childOf, type ConfigNode, entriesOf, itemsOf, textOf, toPlain } from './config-node.js';
 import type { ProblemList } from './config-problem.js';
+import { defaultCoordinator } from './defaults.js';
 import { configLimits } from './limits.js';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 
@@ -27,6 +28,7 @@ export function checkReferences(root: ConfigNode, { rendered, problems, warnings
   checkChannels(root, agents, rendered, problems);
   checkScript(root, agents, problems);
   checkMaintainers(root, agents, rendered, problems);
+  checkCoordinator(root, agents, problems);
   checkScriptTools(root, problems, offered);
   checkModels(root, problems);
 }
@@ -122,6 +124,21 @@ function checkMaintainers(root: ConfigNode, agents: AgentIds, rendered: boolean,
     const exists = rendered ? agents.expanded.has(id) : isAgent(id, agents);
     if (!exists) problems.add('agent-unknown', node.place, () => unknownAgent(id, agents));
   }
+}
+
+/** Where the others write to the coordinator alone, there has to be one. */
+function checkCoordinator(root: ConfigNode, agents: AgentIds, problems: ProblemList): void {
+  const communication = childOf(root, 'communication');
+  const restricts = childOf(communication, 'restrictNonCoordinatorToCoordinator');
+  const node = childOf(communication, 'coordinatorAgent');
+  const id = node === undefined ? defaultCoordinator : textOf(node);
+  const isRestricted = restricts !== undefined && String(toPlain(restricts)).trim() === 'true';
+  if (!isRestricted || id === undefined || agents.expanded.has(id)) return;
+  problems.add(
+    'agent-unknown',
+    (node ?? restricts).place,
+    () => `there is no agent ${id} to coordinate${hintFrom(id, [...agents.expanded])}`,
+  );
 }
 
 function isAgent(id: string, agents: AgentIds): boolean {

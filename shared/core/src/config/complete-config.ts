@@ -43,6 +43,7 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
     turn: withDefaults({ ...configDefaults.turn, ...(runsPrograms ? { timeout } : {}) }, source.turn),
     ...(source.budget && { budget: source.budget }),
     ...(source.protection && { protection: source.protection }),
+    ...(Object.keys(source.communication ?? {}).length > 0 && { communication: source.communication }),
     ...(source.workspace && { workspace: source.workspace }),
     ...(source.git && { git: completeGit(source.git, idsOfEntry) }),
     observability: {

@@ -48,3 +48,6 @@ export const configDefaults: Defaults = {
 
 /** What holds instead where turns run programs: a build takes longer than talk, and more memory. */
 export const programDefaults = { timeout: HOUR_MS, memory: 4096 * MIB } as const;
+
+/** The agent that coordinates, unless a project names another. A project need not have it. */
+export const defaultCoordinator = 'pm';

@@ -46,6 +46,13 @@ export function isEmpty({ value }: Value): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
+/** Whether it is a map, or a list, of nothing but empty ones. */
+export function holdsNothing({ value }: Value): boolean {
+  return (
+    typeof value === 'object' && value !== null && Object.values(value).every((one: unknown) => isEmpty({ value: one }))
+  );
+}
+
 /** Whether every field of a map has one of the values that are given for it. */
 export function hasOnly({ value }: Value, given: Readonly<Record<string, readonly unknown[]>>): boolean {
   const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -2,7 +2,7 @@ import type { AgentConfig, ProjectConfig } from '@suzumio/contract/model/project
 import { hiddenValue } from './agent-env.js';
 
 type Values = Readonly<Record<string, string>>;
-type Provider = NonNullable<ProjectConfig['backend']['runner']['models']>['providers'][string];
+type Models = NonNullable<ProjectConfig['backend']['runner']['models']>;
 
 /** Values of a file that are not shown, with their fields. */
 interface Hideable {
@@ -32,13 +32,21 @@ export function withValuesOf(known: ProjectConfig, config: ProjectConfig): Proje
     agent.env === undefined ? agent : { ...agent, env: filled(envPath(id), agent.env) },
   ]);
   const { models } = config.backend.runner;
-  const providers = Object.entries(models?.providers ?? {}).map(([id, provider]): [string, Provider] => [
-    id,
-    provider.headers === undefined ? provider : { ...provider, headers: filled(headersPath(id), provider.headers) },
-  ]);
+  const withHeaders = <One extends object>(kind: keyof Models, holders: Record<string, One>) =>
+    Object.fromEntries(
+      Object.entries(holders).map(([id, holder]): [string, One] => {
+        const headers = headersIn(holder);
+        return [id, headers === undefined ? holder : { ...holder, headers: filled(headersPath(kind, id), headers) }];
+      }),
+    );
   const runner = {
     ...config.backend.runner,
-    ...(models && { models: { ...models, providers: Object.fromEntries(providers) } }),
+    ...(models && {
+      models: {
+        providers: withHeaders('providers', models.providers),
+        presets: withHeaders('presets', models.presets),
+      },
+    }),
   };
   return { ...config, agents: Object.fromEntries(agents), backend: { ...config.backend, runner } };
 }
@@ -48,11 +56,17 @@ function hideable({ agents, backend }: ProjectConfig): Hideable[] {
     Object.entries(values).map(([name, value]) => ({ field: `${path}.${name}`, value }));
   return [
     ...Object.entries(agents).flatMap(([id, { env }]) => all(envPath(id), env)),
-    ...Object.entries(backend.runner.models?.providers ?? {}).flatMap(([id, { headers }]) =>
-      all(headersPath(id), headers),
-    ),
+    ...(['providers', 'presets'] as const).flatMap((kind) => {
+      const holders: Readonly<Record<string, object>> = backend.runner.models?.[kind] ?? {};
+      return Object.entries(holders).flatMap(([id, holder]) => all(headersPath(kind, id), headersIn(holder)));
+    }),
   ];
 }
 
 const envPath = (agent: string) => `agents.${agent}.env`;
-const headersPath = (provider: string) => `backend.runner.models.providers.${provider}.headers`;
+const headersPath = (kind: keyof Models, id: string) => `backend.runner.models.${kind}.${id}.headers`;
+
+/** A preset that is a list has none. */
+function headersIn(holder: object): Values | undefined {
+  return 'headers' in holder ? (holder.headers as Values) : undefined;
+}

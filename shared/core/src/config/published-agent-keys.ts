@@ -1,6 +1,7 @@
 import { agentId } from '@suzumio/protocol/ids';
 import { toolpackTools } from '@suzumio/protocol/tool-names';
-import type { Edit } from './edit.js';
+import { itemsOf, textOf } from './config-node.js';
+import { type Edit, nodeAt } from './edit.js';
 import { admits, asId, beside, isEqual, lastOf, lists, listsLocalToolpacks, sibling, textsIn } from './found-key.js';
 import type { Found, PublishedKey } from './published-key.js';
 
@@ -29,6 +30,12 @@ const unservedTools = [
 /** Whether a tool is one of a toolpack of the file's own. Until these are read, any may be. */
 const isOfLocalToolpack = (found: Found): boolean =>
   found.offered === undefined ? listsLocalToolpacks(found) : admits(found, found.offered);
+
+/** Whether the agent of an entry of `tools` may publish artifacts. */
+function mayPublish({ root, path }: Found): boolean {
+  const tools = itemsOf(nodeAt(root, path.slice(0, -1))).map(textOf);
+  return tools.some((value) => value === '*' || admits({ value }, ['artifacts.publish']));
+}
 
 /** What a file says of agents. */
 export const agentKeys: readonly PublishedKey[] = [
@@ -91,6 +98,23 @@ export const agentKeys: readonly PublishedKey[] = [
     here: 'a tool of the toolpack `files`, which then counts as listed in `tools.toolpacks`',
     when: (found) => admits(found, toolpackTools.files) && !lists(found, 'files'),
     instead: () => [{ append: ['tools', 'toolpacks'], value: 'files' }],
+  },
+  {
+    path: 'agents.*.tools[]',
+    values: '`shell.*`, where the file does not list `shell`',
+    meaning: 'note',
+    foreignOnly: true,
+    here: 'it was not offered to the agent there, and is not here: list the toolpack `shell` in `tools.toolpacks` if it is meant. In a file without other keys of the published format it is refused',
+    when: (found) => admits(found, toolpackTools.shell) && !lists(found, 'shell') && !isOfLocalToolpack(found),
+  },
+  {
+    path: 'agents.*.tools[]',
+    values: '`shell.exec`, `file.write`, `file.patch`',
+    meaning: 'alias',
+    foreignOnly: true,
+    here: 'the same with `artifacts.publish`: what an agent leaves in `/artifacts` is published, as others found it there without',
+    when: (found) => admits(found, ['shell.exec', 'file.write', 'file.patch']) && !mayPublish(found),
+    instead: ({ path }) => [{ append: path.slice(0, -1), value: 'artifacts.publish' }],
   },
   {
     path: 'agents.*.tools[]',

@@ -1,6 +1,6 @@
 import { channelName } from '@suzumio/contract/model/project-config';
 import { projectId } from '@suzumio/protocol/ids';
-import { asId, fieldOf, hasOnly, isEqual, isNotOn, isOff } from './found-key.js';
+import { asId, isEqual, isNotOn, isOff } from './found-key.js';
 import { agentKeys, toolpackKeys } from './published-agent-keys.js';
 import { backendKeys } from './published-backend-keys.js';
 import type { PublishedKey } from './published-key.js';
@@ -84,28 +84,23 @@ const schedulerKeys: readonly PublishedKey[] = [
   nudge('failedAgentMonitor', 'what failed waits in `suzumio inbox`; an agent is told by `notices: [errored]`'),
 ];
 
-const communicationDefaults: Readonly<Record<string, readonly unknown[]>> = {
-  coordinatorAgent: ['pm'],
-  restrictNonCoordinatorToCoordinator: [false],
-  nonCoordinatorMaxPriority: ['P1', 'P2'],
-  pmRoutineVerifierPriority: ['P2', 'P3'],
-};
-
 const communicationKeys: readonly PublishedKey[] = [
   {
-    path: 'communication',
-    values: 'with `restrictNonCoordinatorToCoordinator: true`',
-    meaning: 'refused',
-    here: 'agents may write to each other and to channels here, and nothing keeps them from it',
-    when: (found) => fieldOf(found, 'restrictNonCoordinatorToCoordinator') === true,
-    at: ['restrictNonCoordinatorToCoordinator'],
-    right: () => 'restrictNonCoordinatorToCoordinator: false',
+    path: 'communication.pmRoutineVerifierPriority',
+    meaning: 'note',
+    here: 'no priority is told to agents: who writes with which is for prompts to say',
+    asksNothing: ({ value }) => value === 'P2' || value === 'P3',
+  },
+  { path: 'communication.coordinatorAgent', meaning: 'same', here: 'who is told when an agent waits' },
+  {
+    path: 'communication.restrictNonCoordinatorToCoordinator',
+    meaning: 'same',
+    here: 'the others write to the coordinator alone, with every tool that writes mail',
   },
   {
-    path: 'communication',
-    meaning: 'note',
-    here: 'no agent is the coordinator here: who writes to whom, and with which priority, is for prompts to say',
-    asksNothing: (found) => hasOnly(found, communicationDefaults),
+    path: 'communication.nonCoordinatorMaxPriority',
+    meaning: 'same',
+    here: 'their highest priority then; mail that asks for a higher one goes with this one, and was refused there',
   },
   {
     path: 'platforms',

@@ -1,12 +1,13 @@
 import { childOf, entriesOf, textOf } from './config-node.js';
 import { type Edit, nodeAt } from './edit.js';
-import { beside, isEmpty, isEqual, lastOf, sibling } from './found-key.js';
+import { beside, holdsNothing, isEmpty, isEqual, lastOf, sibling } from './found-key.js';
 import { configLimits } from './limits.js';
 import type { Found, PublishedKey } from './published-key.js';
 
 const models = 'backend.runner.models';
 const provider = `${models}.providers.*`;
 const preset = `${models}.presets.*`;
+const presetDepth = preset.split('.').length;
 
 /** The addresses at which other providers answer as OpenAI does. */
 const compatible: Readonly<Record<string, string>> = {
@@ -152,31 +153,19 @@ const presetKeys: readonly PublishedKey[] = [
     here: 'nothing read it there either; `model-list` names presets that are tried in turn',
     asksNothing: isEmpty,
   },
-  {
-    path: `${preset}.headers`,
-    values: '`{}`',
-    meaning: 'note',
-    here: 'nothing is asked for',
-    when: isEmpty,
-    asksNothing: () => true,
-  },
-  {
-    path: `${preset}.headers`,
-    meaning: 'refused',
-    here: 'headers belong to a provider here: write them there, and a second provider where presets differ in them',
-    right: () => 'headers: { NAME: VALUE } at its provider',
-  },
-  {
-    path: `${preset}.providerOptions.reasoningEffort`,
+  { path: `${preset}.headers`, meaning: 'same', here: 'beside those of its provider; without credentials' },
+  ...['reasoningEffort', '*.reasoningEffort'].map((option): PublishedKey => ({
+    path: `${preset}.providerOptions.${option}`,
+    ...(option.startsWith('*') && { values: 'for a provider' }),
     meaning: 'alias',
     here: '`reasoningEffort` of the preset',
-    instead: (found) => [{ move: found.path, to: [...found.path.slice(0, -2), 'reasoningEffort'] }],
-  },
+    instead: ({ path }) => [{ move: path, to: [...path.slice(0, presetDepth), 'reasoningEffort'] }],
+  })),
   {
     path: `${preset}.providerOptions`,
     meaning: 'note',
     here: 'but for `reasoningEffort`, options that only some providers know are not sent',
-    asksNothing: isEmpty,
+    asksNothing: holdsNothing,
   },
 ];
 

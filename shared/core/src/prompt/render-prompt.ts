@@ -1,3 +1,4 @@
+import type { MailLimit } from '../mail/communication.js';
 import type { SelectedMail } from './select-mail.js';
 import type { Skill } from '@suzumio/contract/model/skill';
 import { type ArtifactsTold, renderArtifacts } from './artifacts.js';
@@ -33,6 +34,8 @@ export interface PromptInput {
   readonly skills: readonly Skill[];
   /** All agents of the project in order, `agent` among them; the person, `user`, is added. */
   readonly team: readonly TeamMember[];
+  /** What its mail is held to. */
+  readonly mailLimit?: MailLimit | undefined;
   /** The channels that the agent may post to. */
   readonly channels: readonly string[];
   /** The agent's tools, by the names that it calls them by. */
@@ -73,6 +76,7 @@ export function renderPrompt(input: PromptInput): string {
     ...renderSkills(input.skills),
     '# Team',
     [...input.team.map((member) => teamEntry(member, agent.id)), 'user'].join(' | '),
+    ...limitNote(input.mailLimit),
     `Channels: ${list(input.channels)}        Tools: ${list(input.tools)}`,
     '',
     ...renderWorkspace(input.workspace),
@@ -113,6 +117,12 @@ function leftNote(unreadLeft: number): string {
 function teamEntry(member: TeamMember, self: string): string {
   const who = member.id === self ? `${oneLine(member.id)}, you` : `${named(member)}, ${oneLine(member.role)}`;
   return member.team === undefined ? who : `${who}, team ${oneLine(member.team)}`;
+}
+
+function limitNote(limit: MailLimit | undefined): string[] {
+  return limit === undefined
+    ? []
+    : [`You write to ${oneLine(limit.coordinator)} alone, at most with priority ${limit.priority}.`];
 }
 
 function named({ id, displayName }: TeamMember): string {

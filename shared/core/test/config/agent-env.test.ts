@@ -82,6 +82,7 @@ backend:
     mode: ai
     models:
       providers: { p: { type: openai-compatible, headers: { Authorization: ${bearer}, X-Team: "\${TEAM}" } } }
+      presets: { m: { provider: p, model: m, headers: { X-Key: ${key} } } }
 agents:
   headers: { role: r, prompt: p, env: { TOKEN: (hidden) } }
 `;

@@ -100,6 +100,12 @@ const shownElsewhere: [string, string, string][] = [
     'shared/store/test/protection/protection.slow.test.ts',
     `{ ${key}: `,
   ]),
+  ['communication.coordinatorAgent', 'services/toolhost/test/tools.slow.test.ts', 'coordinatorAgent: lead'],
+  ...['restrictNonCoordinatorToCoordinator', 'nonCoordinatorMaxPriority'].map((key): [string, string, string] => [
+    `communication.${key}`,
+    'shared/store/test/mail/coordinator.test.ts',
+    `${key}: `,
+  ]),
   ['turn.maxToolCalls', 'shared/store/test/turns/record-tool-call.slow.test.ts', 'tool-limit-reached'],
   ['turn.maxAttempts', 'shared/core/test/failures/failure-policy.test.ts', 'maxAttempts'],
   ['turn.startDeadline', 'shared/core/test/failures/failure-policy.test.ts', 'startDeadlineMs'],
@@ -164,7 +170,7 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/gateway/gateway.slow.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
-  ...['topP', 'toolChoice', 'reasoningEffort'].map((key): [string, string, string] => [
+  ...['topP', 'toolChoice', 'reasoningEffort', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.presets.*.${key}`,
     'services/toolhost/test/gateway/provider-request.test.ts',
     `${key}: `,

@@ -12,7 +12,7 @@ backend:
     model: m
     models:
       providers: { p: { type: openai-compatible, baseURL: "http://127.0.0.1:1", headers: { x-key: h } } }
-      presets: { m: { provider: p, model: m } }
+      presets: { m: { provider: p, model: m, headers: { x-key: i } }, all: { model-list: [m] } }
 agents:
   ada: { role: r, prompt: p, env: { KEY: v, OTHER: w } }
 `,
@@ -25,6 +25,7 @@ test('a file as it is shown has the values back where they are known', () => {
     'agents.ada.env.KEY',
     'agents.ada.env.OTHER',
     'backend.runner.models.providers.p.headers.x-key',
+    'backend.runner.models.presets.m.headers.x-key',
   ]);
   expect(withValuesOf(config, shown)).toEqual(config);
 });

@@ -1,5 +1,5 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { refuseUnsupported } from '@suzumio/core/config/unsupported';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
@@ -38,7 +38,36 @@ const files: [string, string[]][] = [
   ],
   ['e2e/square-proof.yaml', ['1:1', '8:3 backend.controllerUrl']],
   ['minimal.yaml', []],
+  // The patterns of its guide.
+  ['guide/reviewed.yaml', ['1:1', '8:28 tools.toolpacks[2]', '29:9 agents.worker.tools[3]']],
+  ['guide/experiment.yaml', ['1:1']],
+  [
+    'guide/web-research.yaml',
+    [
+      '1:1',
+      '8:14 backend.docker.network',
+      '9:5 backend.docker.proxy',
+      '16:21 tools.toolpacks[1]',
+      '32:9 agents.researcher.tools[0]',
+    ],
+  ],
+  ['guide/pipeline.yaml', ['1:1', '14:9 agents.author.tools[2]']],
+  ['guide/counted.yaml', ['1:1']],
+  [
+    'guide/complete.yaml',
+    [
+      '1:1',
+      '13:3 backend.controllerUrl',
+      '15:14 backend.docker.network',
+      '16:5 backend.docker.proxy',
+      '49:7 tools.toolpacks[2]',
+      '65:9 agents.worker.tools[2]',
+    ],
+  ],
 ];
+
+/** What some of them import. */
+const imports = ['fragments/task.md', 'fragments/pm.yaml', 'prompts/task.md', 'prompts/pm.md', 'prompts/worker.md'];
 
 const noteOf = ({ line, column, path }: { line: number; column: number; path?: string | undefined }) =>
   [`${line}:${column}`, ...(path === undefined ? [] : [path])].join(' ');
@@ -87,11 +116,18 @@ const aliases: [string, string][] = [
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OWN_API_KEY, timeoutMs: 24d } } } } }',
   ],
   [
-    'backend: { runner: { models: { presets: { b: { provider: p, model: m, headers: {}, providerOptions: {}, fallbacks: [] } }, providers: { p: { type: openai, options: {} } } } } }',
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, providerOptions: {}, fallbacks: [] } }, providers: { p: { type: openai, options: {} } } } } }',
     'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } } } } }',
   ],
+  [
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, providerOptions: { p: { reasoningEffort: high } } } }, providers: { p: { type: openai } } } } }',
+    'backend: { runner: { models: { presets: { b: { provider: p, model: m, api: responses, reasoningEffort: high } }, providers: { p: { type: openai-compatible, baseURL: "https://api.openai.com/v1", apiKeyEnv: OPENAI_API_KEY } } } } }',
+  ],
   ['platforms: [{ id: a, kind: feishu, enabled: false, appSecret: "${APP_SECRET}" }]', ''],
-  ['communication: { coordinatorAgent: pm, restrictNonCoordinatorToCoordinator: false }', ''],
+  [
+    'communication: { coordinatorAgent: editor, restrictNonCoordinatorToCoordinator: true, nonCoordinatorMaxPriority: P2, pmRoutineVerifierPriority: P3 }',
+    'communication: { coordinatorAgent: editor, restrictNonCoordinatorToCoordinator: true, nonCoordinatorMaxPriority: P2 }',
+  ],
   ['scheduler: { failedNudge: { priority: P2 }, noEffectNudge: { enabled: false } }', 'scheduler: {}'],
   ['backend: { docker: { proxy: { inheritEnv: true, rewriteLocalhost: true } } }', 'backend: {}'],
 ];
@@ -128,7 +164,7 @@ describe('a key without effect', () => {
   test.each([
     ['scheduler: { noEffectNudge: { enabled: true } }', '7:14 scheduler.noEffectNudge'],
     ['scheduler: { allQuietNudge: { enabled: true } }', '7:14 scheduler.allQuietNudge'],
-    ['communication: { coordinatorAgent: lead }', '7:1 communication'],
+    ['communication: { pmRoutineVerifierPriority: P1 }', '7:18 communication.pmRoutineVerifierPriority'],
     ['backend: { runner: { finalPrompt: Sum up. } }', '7:22 backend.runner.finalPrompt'],
     ['backend: { docker: { memory: 1g, proxy: { http: "${NONE}" } } }', '7:22 backend.docker.memory'],
     ['observability: { http: { enabled: false } }', '7:35 observability.http.enabled'],
@@ -161,13 +197,48 @@ describe('a key without effect', () => {
 
 const providers = (fields: string) => `backend: { runner: { models: { providers: { p: { ${fields} } } } } }`;
 
+test('what agents leave in /artifacts is published where the file is of the published format, as others found it there', () => {
+  const loaded = (more: string, tools: string) =>
+    load(minimal(`    tools: [${tools}]\ntools: { toolpacks: [core, shell, files] }\n${more}`)).config.agents['editor']
+      ?.tools;
+  const foreign = 'backend: { kind: docker-chat }\n';
+  expect(loaded(foreign, 'shell.exec, "file.*"')).toEqual(['shell.exec', 'file.*', 'artifacts.publish']);
+  for (const tools of ['messages.send, file.read', 'shell.exec, "artifacts.*"', 'shell.exec, "*"']) {
+    expect(loaded(foreign, tools)).not.toContain('artifacts.publish');
+  }
+  expect(loaded('', 'shell.exec')).toEqual(['shell.exec']);
+});
+
+test('a command that was not offered is noted in a file of the published format, and refused in one of ours', () => {
+  const tools = '    tools: [messages.send, shell.exec]\n';
+  const { config, notes } = load(minimal(`${tools}backend: { kind: docker-chat }\n`));
+  expect(config.agents).toMatchObject({ editor: { tools: ['messages.send'] } });
+  expect(config.tools.toolpacks).toEqual(['core']);
+  expect(notes.map(noteOf)).toEqual(['1:1', '7:28 agents.editor.tools[1]']);
+  expect(problemsOf(minimal(tools)).map(brief)).toEqual(['toolpack-missing 7:28']);
+});
+
 describe('what cannot be honoured is refused with the line that would be right', () => {
   test.each([
+    [
+      'backend: { runner: { models: { presets: { b: { provider: p, model: m, headers: { Authorization: "Bearer x" } } }, providers: { p: { type: openai } } } } }',
+      'secret-in-file 7:97',
+      'this looks like a key',
+    ],
     [providers('type: anthropic'), 'key-refused 7:56', 'write type: openai-compatible and baseURL: https://api.anth'],
     [providers('type: openai, apiKey: abc'), 'secret-in-file 7:64', 'write apiKeyEnv: NAME'],
     [providers('type: openai, options: { a: b }'), 'key-refused 7:64', 'or no options'],
     ['platforms: [{ id: a, kind: feishu, appSecret: "${APP_SECRET}" }]', 'key-refused 7:1', 'enabled: false'],
-    ['communication: { restrictNonCoordinatorToCoordinator: true }', 'key-refused 7:18', 'Coordinator: false'],
+    [
+      'communication: { restrictNonCoordinatorToCoordinator: true }',
+      'agent-unknown 7:55',
+      'there is no agent pm to coordinate',
+    ],
+    [
+      'communication: { coordinatorAgent: lead, restrictNonCoordinatorToCoordinator: true }',
+      'agent-unknown 7:36',
+      'there is no agent lead to coordinate',
+    ],
     ['tools: { toolpacks: [{ path: own }] }', 'file-missing 7:30', 'there is no file'],
     ['  Writer One: {}', 'key-invalid 7:3', 'write writer-one:'],
   ])('%s', (text, place, line) => {
@@ -202,8 +273,11 @@ describe('what cannot be honoured is refused with the line that would be right',
 describe('imported, a file of the published Suzumio', () => {
   test.each(files)('%s means the same, without notes', (name, notes) => {
     const { text, changes } = importPublishedFile(join(directory, name), {});
+    const place = join(directory, dirname(name));
     const beside = Object.fromEntries(
-      ['fragments/task.md', 'fragments/pm.yaml'].map((file) => [file, readFileSync(join(directory, file), 'utf8')]),
+      imports
+        .filter((file) => existsSync(join(place, file)))
+        .map((file) => [file, readFileSync(join(place, file), 'utf8')]),
     );
     const imported = load({ 'project.yaml': text, ...beside });
     expect(imported.notes).toEqual([]);
@@ -246,8 +320,8 @@ backend:
     mode: mock
 agents:
   # Who leads.
-  pm: { prompt: "Lead in \${LANGUAGE:-English}.", role: lead, tools: [ "file.*" ] }
-  worker: { prompt: "Lead in \${LANGUAGE:-English}.", tools: [ "file.*" ] }
+  pm: { prompt: "Lead in \${LANGUAGE:-English}.", role: lead, tools: [ "file.*", artifacts.publish ] }
+  worker: { prompt: "Lead in \${LANGUAGE:-English}.", tools: [ "file.*", artifacts.publish ] }
 name: team # ours
 task: "@import(task.md)"
 turn:
@@ -267,6 +341,8 @@ tools:
         'project.yaml:8 agents.worker.workspace',
         'project.yaml:8 agents.pm.workspace',
         'project.yaml:8 agents.worker.tools[0] (file.*)',
+        'project.yaml:8 agents.worker.tools[0] (file.*)',
+        'project.yaml:8 agents.pm.tools[0] (file.*)',
       ]);
       const before = loadProjectFile(path, { env: {} }).config;
       writeFileSync(path, text);

@@ -47,6 +47,12 @@ describe('renderPrompt', () => {
     expect(renderPrompt(newsroomPrompt({ mail, team: inTeam }))).toBe(golden('kinds'));
   });
 
+  test('whom alone an agent may write to', () => {
+    const mailLimit = { coordinator: 'editor', priority: 'P2' as const };
+    const lines = renderPrompt(newsroomPrompt({ mailLimit })).split('\n');
+    expect(lines[lines.indexOf('# Team') + 2]).toBe('You write to editor alone, at most with priority P2.');
+  });
+
   test('what messages carry', () => {
     const attachments = [
       { id: 'art_01KB3Z8T5V0000000000000001', name: 'north.csv', kind: 'file' as const, files: 1, sizeBytes: 812 },

@@ -13,6 +13,7 @@ export interface NewMessage extends MessageText {
  * Writes a message to one agent, to the person, or to a channel. It begins a thread.
  *
  * @throws SuzumioError `invalid-request`, `recipient-unknown`, `recipient-retired`, `recipient-ambiguous`, `recipient-self`,
+ *   `recipient-refused`,
  *   `channel-unknown`, `channel-not-member`, `attachment-unknown`
  */
 export function postMessage(tx: Tx, message: NewMessage): PostedMessage {

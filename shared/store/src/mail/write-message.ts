@@ -1,4 +1,6 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
+import { mailLimitOf } from '@suzumio/core/mail/communication';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { watchMail } from '../protection/watch.js';
@@ -40,9 +42,10 @@ export interface PostedMessage {
 /**
  * Writes a message, one inbox row for each agent that receives it, and its event. Every message is written here.
  *
- * @throws SuzumioError `attachment-unknown`, `invalid-request`
+ * @throws SuzumioError `attachment-unknown`, `invalid-request`, `recipient-refused`
  */
 export function writeMessage(tx: Tx, message: MessageText, address: Address, place: MessagePlace): PostedMessage {
+  const priority = allowedPriority(tx, message, address);
   const attachments = attachmentsOf(tx, message.attachments ?? []);
   const id = tx.newId('msg');
   const threadId = place.replyTo?.threadId ?? id;
@@ -51,7 +54,7 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     sender: message.sender,
     recipient: address.recipient ?? null,
     channel: address.channel ?? null,
-    priority: message.priority,
+    priority,
     kind: place.kind,
     body: message.body,
     thread_id: threadId,
@@ -64,12 +67,12 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     tx.insert('message_attachments', { message_seq: seq, position, artifact_id: artifact.id });
   });
   for (const recipient of address.agents) {
-    putInInbox(tx, recipient, { seq, priority: message.priority });
+    putInInbox(tx, recipient, { seq, priority });
   }
   tx.emit({
     type: 'message.created',
     actor: message.actor,
-    agent: [USER_ID, SYSTEM_ID].includes(message.sender) ? undefined : message.sender,
+    agent: isAgent(message.sender) ? message.sender : undefined,
     turn: message.turn,
     data: {
       message: id,
@@ -79,7 +82,7 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
       channel: address.channel,
       thread: threadId,
       replyTo: place.replyTo?.id,
-      priority: message.priority,
+      priority,
       excerpt: excerptOf(message.body),
       ...(attachments.length > 0 ? { attachments: attachments.map((artifact) => ({ ...artifact })) } : {}),
     },
@@ -93,4 +96,22 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     body: message.body,
   });
   return { id, seq, recipients: address.agents };
+}
+
+/** The priority with which mail goes: that which it asks for, or the highest that its sender may ask for. */
+function allowedPriority(tx: Tx, { sender, priority }: MessageText, { recipient }: Address): Priority {
+  const limit = isAgent(sender) ? mailLimitOf(tx.config, sender) : undefined;
+  if (limit === undefined) return priority;
+  if (recipient !== limit.coordinator) {
+    throw new SuzumioError(
+      'recipient-refused',
+      `${sender} may write to ${limit.coordinator} alone, who coordinates this project: to no other agent, no channel and not to "${USER_ID}".`,
+      { coordinator: limit.coordinator },
+    );
+  }
+  return priority < limit.priority ? limit.priority : priority;
+}
+
+function isAgent(sender: string): boolean {
+  return sender !== USER_ID && sender !== SYSTEM_ID;
 }

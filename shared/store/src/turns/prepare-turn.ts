@@ -2,6 +2,7 @@ import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { AttemptView } from '@suzumio/contract/model/views';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { backendOf, mountedFor } from '@suzumio/core/config/sandbox-of';
+import { mailLimitOf } from '@suzumio/core/mail/communication';
 import type { MountSize } from '@suzumio/core/prompt/directories';
 import { type PromptInput, renderPrompt } from '@suzumio/core/prompt/render-prompt';
 import { type SelectedMail, selectMail } from '@suzumio/core/prompt/select-mail';
@@ -143,6 +144,7 @@ function promptInput(
     team: reader
       .all<AgentRow>('SELECT id, role, display_name, team FROM agents WHERE retired_version IS NULL ORDER BY position')
       .map(member),
+    mailLimit: mailLimitOf(config, agent.id),
     channels: reader
       .all<{ name: string }>(
         `SELECT name FROM channels CROSS JOIN channel_members ON channel = name AND agent_id = :agent ORDER BY position`,
