@@ -197,7 +197,7 @@ describe('up', () => {
       await unseen.ended;
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
       await printed(more, 'started');
-      expect(more.out).toContain('given keeps the values of env that it has: those of a server elsewhere');
+      expect(more.out).not.toContain('another version');
       more.interrupt();
       await more.ended;
     });
