@@ -168,7 +168,7 @@ test('comes, changes, goes and comes back, from the next turn on', async () => {
   expect(await world.run('verify')).toMatchObject({ code: 0 });
 });
 
-test('stays what it was in a turn that runs, also after its runner was killed', async () => {
+test('stays what it was in a turn that runs, also one whose runner was killed', async () => {
   writePack('one');
   await started('killed');
   expect(await apply('killed', true)).toMatchObject({ code: 0 });
@@ -178,6 +178,8 @@ test('stays what it was in a turn that runs, also after its runner was killed', 
   const pid = Number(readFileSync(join(directory, 'pid'), 'utf8'));
   rmSync(join(directory, 'pid'));
   process.kill(pid, 'SIGKILL');
+  expect(await ended('killed', 1)).toMatchObject({ attempt: 1, status: 'failed' });
+  expect(await world.run('agents', 'retry', 'killed', 'dev')).toMatchObject({ code: 0 });
   await begun();
   goOn();
   expect(await ended('killed', 1)).toMatchObject({
