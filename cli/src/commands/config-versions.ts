@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findReads } from '../reach/reach.js';
 import { versionTable } from '../render/config-changes.js';
-import { sayHint, sayJson, sayNext, type Session } from '../session.js';
+import { sayHint, sayJson, type Session } from '../session.js';
 import { refuseOptions, UsageError } from '../usage-error.js';
 import type { ApplyOptions } from '../change-config.js';
 import type { Register } from './action.js';
