@@ -87,7 +87,7 @@ describe('two versions of a project file', () => {
       ['own.tools.own.a', '', 'More.', 'next-turn'],
       ['own.tools.own.b', '', null, 'at-once'],
       ['own.files.lib/a.mjs', '1 B, sha256 a', null, 'next-turn'],
-      ['own.files.runner.mjs', '1 B, sha256 r', '2 bytes, sha256 rr', 'next-turn'],
+      ['own.files.runner.mjs', '1 B, sha256 r', '2 B, sha256 rr', 'next-turn'],
       ['own.files.b.mjs', null, '1 B, sha256 b', 'next-turn'],
     ]);
     expect(told(before, next)).toMatchObject([['own', null, { path: '/own', directory: '/own' }, 'next-turn']]);
