@@ -85,6 +85,18 @@ export async function admission(
   };
 }
 
+/** What a file of this person's own disk is granted for its toolpacks alone, so that they can be read. */
+export async function toolpackGrant(
+  session: Session,
+  source: ProjectSource,
+  agreed: readonly string[],
+): Promise<Grant | undefined> {
+  const policy = policyWithGrants(hostPolicy(session), new DataDirectory(session.root))(source.config.name);
+  const host = hostOf(session);
+  const toolpacks = await allowToolpacks(session, source, { policy, host, agreed });
+  return grantFor(source, [], { policy, host, toolpacks, providers: [] });
+}
+
 /** The admission of a file whose person would agree to all that can be agreed to. */
 export function allOf(session: Session, source: ProjectSource, policy: Policy): Admission {
   return {

@@ -102,7 +102,7 @@ describe('up', () => {
     const up = world.begin('up', await world.write('other.yaml', other));
     await printed(up, 'started');
     expect(up.out).toMatch(/^Using the server that runs at .*\nnotes has another version of this file/);
-    expect(up.out).toContain('What differs: agents.writer.env, agents.writer.prompt, agents.writer.team.');
+    expect(up.out).toContain('What differs: agents.writer.prompt, agents.writer.env, agents.writer.team.');
 
     await world.run('send', 'notes', 'writer', 'P1', 'Please fail.');
     await printed(up, 'mail kept');
@@ -148,6 +148,58 @@ describe('up', () => {
     const out = await upWith('hunter3');
     expect(out).toContain('What differs: agents.reader.env.DB_PASSWORD.');
     expect(out).toContain('To apply it: ');
+  });
+
+  describe('where the file of a project that is there has changed', () => {
+    const changed = notesProject('notes').replace('prompt: Write.', 'prompt: Sing.');
+    const upIn = async (there: CliWorld, file: string, ...options: string[]) => {
+      const up = there.begin('up', file, '--port', '0', ...options);
+      await printed(up, 'started');
+      up.interrupt();
+      return up.ended;
+    };
+    const versions = async (there: CliWorld) => {
+      const { out } = await there.run('config', 'versions', 'notes', '--json');
+      return (JSON.parse(out) as { changed: string[] }[]).map(({ changed: fields }) => fields);
+    };
+
+    test('shows what differs, asks, applies it and goes on', async () => {
+      const answers = ['n', 'y', 'left over'];
+      const there = await createCliWorld({ answers });
+      try {
+        await there.run('init', await there.write('notes.yaml', notesProject('notes')));
+        const file = await there.write('notes.yaml', changed);
+        const declined = await upIn(there, file);
+        expect(declined.out).toContain('agents.writer.prompt  next turn\n  - Write.\n  + Sing.\n\n1 change.\n');
+        expect(declined.out).toContain('stays as it is until this one is applied.');
+        expect(declined).toMatchObject({ code: 0, err: '' });
+        const agreed = await upIn(there, file);
+        expect(agreed.out).toContain('1 change.\nVersion 2 of the file of notes is in force.\n');
+        expect(await upIn(there, file)).toMatchObject({ out: expect.not.stringContaining('in force') });
+        expect(answers).toEqual(['left over']);
+        expect(await versions(there)).toEqual([[], ['agents.writer.prompt']]);
+      } finally {
+        await there.remove();
+      }
+    });
+
+    test('applies it without a question where the command says so, and refuses what cannot change', async () => {
+      await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+      const file = await world.write('notes.yaml', changed);
+      expect((await upIn(world, file)).out).toContain('To apply it: suzumio config apply notes');
+      expect(await versions(world)).toEqual([[]]);
+      expect((await upIn(world, file, '--apply')).out).toContain('Version 2 of the file of notes is in force.\n');
+      const other = await world.write(
+        'notes.yaml',
+        changed.replace('prompt: Sing.', 'prompt: Sing., backend: external'),
+      );
+      const refused = await world.run('up', other, '--port', '0', '--apply');
+      expect(refused).toMatchObject({ code: 3, err: expect.stringContaining('retire it') });
+      expect(await world.run('up', '--apply')).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('--apply is about a project file'),
+      });
+    });
   });
 
   describe('with a server elsewhere', () => {
@@ -197,7 +249,7 @@ describe('up', () => {
       await unseen.ended;
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
       await printed(more, 'started');
-      expect(more.out).toContain('given keeps the values of env that it has: those of a server elsewhere');
+      expect(more.out).not.toContain('another version');
       more.interrupt();
       await more.ended;
     });

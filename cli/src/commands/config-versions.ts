@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
-import { findReads, requireApi } from '../reach/reach.js';
+import { findReads } from '../reach/reach.js';
 import { versionTable } from '../render/config-changes.js';
-import { sayHint, sayJson, sayNext, type Session } from '../session.js';
-import { UsageError } from '../usage-error.js';
+import { sayHint, sayJson, type Session } from '../session.js';
+import { refuseOptions, UsageError } from '../usage-error.js';
 import type { ApplyOptions } from '../change-config.js';
 import type { Register } from './action.js';
-import { allowProvider, gatherProviders, wholeNumber } from './arguments.js';
+import { allowProvider, allowToolpack, gatherPaths, gatherProviders, wholeNumber } from './arguments.js';
 import { examples } from './help.js';
 import { sayChanges } from './say-changes.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
@@ -28,7 +28,8 @@ export function registerConfigVersions(config: Command, action: Parameters<Regis
     withRoot(config.command('diff <project> [file]'))
       .description('say what a file would change in a project, or what a version has changed')
       .option('--to <n>', 'what this version changed, instead of a file', parseVersion)
-      .option('--from <n>', 'compare that version with this one, instead of the one before', parseVersion),
+      .option('--from <n>', 'compare that version with this one, instead of the one before', parseVersion)
+      .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),
     ['config diff newsroom newsroom.yaml', 'what config apply would change'],
     ['config diff newsroom', 'what the newest version changed'],
     ['config diff newsroom --from 1 --to 4'],
@@ -43,6 +44,7 @@ export function registerConfigVersions(config: Command, action: Parameters<Regis
       )
       .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false)
       .option('--allow-provider <address=key>', allowProvider, gatherProviders)
+      .option('--allow-toolpack <dir>', allowToolpack, gatherPaths)
       .option('--yes', 'without a question', false),
     ['config apply newsroom newsroom.yaml', 'shows what changes, and asks'],
     ['config apply newsroom newsroom.yaml --base 3 --yes'],
@@ -92,6 +94,7 @@ async function show(session: Session, project: string, version: string | undefin
 
 interface DiffOptions {
   configRoot?: string;
+  allowToolpack?: readonly string[];
   to?: number;
   from?: number;
 }
@@ -100,7 +103,7 @@ async function diff(
   session: Session,
   project: string,
   file: string | undefined,
-  { configRoot, to: asked, from }: DiffOptions,
+  { to: asked, from, ...options }: DiffOptions,
 ): Promise<undefined> {
   if (file !== undefined) {
     if (asked !== undefined || from !== undefined) {
@@ -109,14 +112,13 @@ async function diff(
         'config diff --help',
       );
     }
-    const { postedFile } = await import('../change-config.js');
-    const api = await requireApi(session);
-    const answer = await api.diffConfig({ project, body: { file: await postedFile(session, file, configRoot) } });
-    sayJson(session, answer);
-    sayChanges(session, answer.changes, `${file} says what version ${String(answer.version)} says.`);
-    if (answer.changes.length > 0) sayNext(session, `config apply ${project} ${file}`);
-    return;
+    return (await import('../change-config.js')).diffFile(session, project, file, options);
   }
+  refuseOptions(
+    { '--allow-toolpack': options.allowToolpack !== undefined },
+    'is about a file: name it.',
+    'config diff --help',
+  );
   const api = await findReads(session);
   const version = asked ?? (await api.getProjectSource({ project })).version;
   const answer = await api.compareConfigVersions({

@@ -23,6 +23,7 @@ export const registerServing: Register = (program, action) => {
       .option('--metrics-port <port>', metricsPort, parsePort)
       .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
       .option('--quiet', 'no line for each call of a tool that succeeded')
+      .option('--apply', 'put the file in force where its project has another version of it, without a question')
       .option('--allow-process', allowProcess, false)
       .option('--allow-provider <address=key>', allowProvider, gatherProviders)
       .option('--allow-toolpack <dir>', allowToolpack, gatherPaths),

@@ -1,13 +1,10 @@
-import { agentVariables, withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { configDefaults } from '@suzumio/core/config/defaults';
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { oneLine } from '@suzumio/core/prompt/body';
 import { Cell } from '@suzumio/store/cell/cell';
-import { withoutTaken } from '@suzumio/core/config/local-toolpacks';
-import { withVariables } from '@suzumio/store/projects/config-versions';
-import { newestVersion } from '@suzumio/store/sqlite/configs';
+import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
+import { keepGrant, offerFile } from '../change-config.js';
 import {
   type Admitted,
   admission,
@@ -25,19 +22,14 @@ import {
   refuseOverrulingThere,
   postProject,
   sayGrant,
-  startsFromProfiles,
 } from '../project-file.js';
 import { type ApiClient } from '../reach/api-client.js';
 import { findApi, requireApi } from '../reach/reach.js';
-import { say, sayJson, sayNext, type Session, shellWord } from '../session.js';
+import { say, sayJson, sayNext, type Session } from '../session.js';
 import { refuseOptions, UsageError } from '../usage-error.js';
 import { accessFor } from './access.js';
-import { changedFields } from './changed-fields.js';
 import { startStack } from './stack.js';
 import { interruption, sayServing, sayStopping, untilEnd } from './serve.js';
-
-/** How many fields are named that a file has changed. */
-const mostNamed = 5;
 
 export interface UpOptions extends OwnFileOptions {
   host?: string;
@@ -45,13 +37,14 @@ export interface UpOptions extends OwnFileOptions {
   metricsPort?: number;
   configRoot?: string;
   quiet?: true;
+  /** Whether a file that differs from its project's is applied without a question. */
+  apply?: true;
 }
 
 /** Serves, and does everything that a project file needs to be run and followed. */
 export async function up(session: Session, file: string | undefined, options: UpOptions): Promise<undefined> {
   refuseIdleOptions(session, file, options);
   if (session.url !== undefined) return upThere(session, file, options);
-  const { quiet } = options;
   const policy = hostPolicy(session, options);
   const project = file === undefined ? undefined : await ownProject(session, file, options);
   const running = await findApi(session);
@@ -60,8 +53,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     for (const option of serverOptions(options)) {
       session.context.err.write(`${option} does nothing: the server runs already.\n`);
     }
-    if (project)
-      await runProject(session, running, project.loaded, { quiet, create: () => createHere(session, project) });
+    if (project) await runProject(session, running, project.following, options);
     return;
   }
   const http = (project?.loaded.config ?? configDefaults).observability.http;
@@ -80,8 +72,7 @@ export async function up(session: Session, file: string | undefined, options: Up
     if (project) {
       await sayServing(session, stack, []);
       sayProcesses(session, project.loaded);
-      const create = () => createHere(session, project);
-      await runProject(session, await requireApi(session), project.loaded, { quiet, create, until });
+      await runProject(session, await requireApi(session), project.following, { ...options, until });
     } else {
       sayJson(session, { url: stack.url, root: session.root }, 'line');
       await sayServing(session, stack, ['up FILE', 'init FILE', 'status']);
@@ -96,12 +87,13 @@ export async function up(session: Session, file: string | undefined, options: Up
 }
 
 function refuseIdleOptions(session: Session, file: string | undefined, options: UpOptions): void {
-  const { configRoot, quiet } = options;
+  const { configRoot, quiet, apply } = options;
   if (file === undefined) {
     const aboutFile = {
       '--config-root': configRoot !== undefined,
       ...Object.fromEntries(overrulingOptions({ ...options, allowProcess: false }).map((option) => [option, true])),
       '--quiet': quiet === true,
+      '--apply': apply === true,
     };
     refuseOptions(aboutFile, 'is about a project file: name it.', 'up --help');
   }
@@ -127,8 +119,10 @@ async function upThere(session: Session, file: string | undefined, options: UpOp
   const api = await requireApi(session);
   await api.getHealth();
   sayUsing(session, api, file);
-  if (source)
-    await runProject(session, api, source, { quiet: options.quiet, create: () => createThere(session, api, source) });
+  if (source) {
+    const create = () => postProject(api, source);
+    await runProject(session, api, { source, create, allow: () => Promise.resolve() }, options);
+  }
   return undefined;
 }
 
@@ -141,12 +135,20 @@ function sayUsing(session: Session, { url }: ApiClient, file: string | undefined
 /** A project of this person's own disk, and what that allows it. */
 interface OwnProject {
   readonly loaded: LoadedProject;
-  readonly admitted: Admitted;
+  readonly following: Following;
 }
 
 async function ownProject(session: Session, file: string, options: UpOptions): Promise<OwnProject> {
   const loaded = await loadForUse(session, file, options.configRoot);
-  return { loaded, admitted: admitOwnFile(session, loaded, await admission(session, loaded, options)) };
+  const admitted = admitOwnFile(session, loaded, await admission(session, loaded, options));
+  return {
+    loaded,
+    following: {
+      source: readProjectFile(file, { env: session.context.env, configRoot: options.configRoot }),
+      create: () => createHere(session, loaded, admitted),
+      allow: () => keepGrant(session, loaded, admitted.grant),
+    },
+  };
 }
 
 function sayProcesses(session: Session, { config }: LoadedProject): void {
@@ -160,25 +162,38 @@ function sayProcesses(session: Session, { config }: LoadedProject): void {
   say(session, `Turns of ${whose} run as processes of this machine, without any isolation: its file asks for it.`);
 }
 
-/** How a project is made and followed. */
+/** The file of a project that is to be made and followed. */
 interface Following {
-  /** Whether calls of tools that succeeded are left out. */
-  readonly quiet: boolean | undefined;
-  /** Makes it, or says why it stays as it is; whether it made it. */
-  readonly create: () => Promise<boolean>;
-  /** When it is not followed any more. */
-  readonly until?: AbortSignal;
+  /** The file, with the profiles that it names. */
+  readonly source: ProjectSource;
+  /** @throws SuzumioError `project-exists` */
+  readonly create: () => Promise<void>;
+  /** Keeps with a project that is there what the file is allowed. */
+  readonly allow: () => Promise<void>;
 }
 
-/** Makes the project where it is new, starts it where it is not running, and follows it until Ctrl-C. */
+/**
+ * Makes the project where it is new, starts it where it is not running, and follows it. A project that is there already stays
+ * as it is, unless a person says that its file is to be applied.
+ *
+ * @param until when it is not followed any more @default Ctrl-C
+ */
 async function runProject(
   session: Session,
   api: ApiClient,
-  { config }: ProjectSource,
-  { quiet, create, until = session.context.interrupted }: Following,
+  { source, create, allow }: Following,
+  { quiet, apply, until = session.context.interrupted }: Pick<UpOptions, 'quiet' | 'apply'> & { until?: AbortSignal },
 ): Promise<void> {
+  const { config } = source;
   const project = config.name;
-  const isNew = await create();
+  const isNew = await create().then(
+    () => true,
+    (error: unknown) => {
+      if (isSuzumioError(error, 'project-exists')) return false;
+      throw error;
+    },
+  );
+  if (!isNew) await offerFile(session, api, { source, isApplied: apply === true, allow });
   const { status, messages } = (await api.getProject({ project })).project;
   if (status === 'initialized' || status === 'stopped') await api.startProject({ project });
   if (isNew || messages === 0) sayNext(session, `send ${project} ${Object.keys(config.agents)[0] ?? ''} P1 "…"`);
@@ -186,75 +201,13 @@ async function runProject(
   await followTimeline(session, api, { project, history: 20, shown: { quiet }, signal: until });
 }
 
-async function createHere(session: Session, { loaded, admitted }: OwnProject): Promise<boolean> {
+async function createHere(session: Session, loaded: LoadedProject, admitted: Admitted): Promise<void> {
   const cell = Cell.open(session.root);
   try {
-    return await createIfNew(
-      session,
-      loaded,
-      async () => {
-        await createFrom(cell, loaded, admitted);
-        sayGrant(session, loaded, admitted.grant);
-        warnOfMissingRepositories(session, loaded.config);
-      },
-      () =>
-        cell.stores.use(loaded.config.name, (store) => {
-          const { reader } = store;
-          return changedFields(withoutTaken(withVariables(reader, store, newestVersion(reader))), loaded.config);
-        }),
-    );
+    await createFrom(cell, loaded, admitted);
+    sayGrant(session, loaded, admitted.grant);
+    warnOfMissingRepositories(session, loaded.config);
   } finally {
     await cell.close();
-  }
-}
-
-async function createThere(session: Session, api: ApiClient, source: ProjectSource): Promise<boolean> {
-  const { config } = source;
-  const made = await createIfNew(
-    session,
-    source,
-    () => postProject(api, source),
-    // What a profile brings is known there alone: with one, there is nothing to compare.
-    async () =>
-      startsFromProfiles(source)
-        ? []
-        : changedFields(await api.getResolvedConfig({ project: config.name }), withoutSecretValues(config)),
-  );
-  if (!made && agentVariables(config).length > 0) {
-    say(
-      session,
-      `${config.name} keeps the values of env that it has: those of a server elsewhere are shown to nobody, so whether they have changed is not known here.`,
-    );
-  }
-  return made;
-}
-
-/**
- * A project that is there already stays as it is, even where its file has changed.
- *
- * @param changed the fields in which the file differs from the version that is in force
- */
-async function createIfNew(
-  session: Session,
-  { config: { name }, files: [file = 'FILE'] }: ProjectSource,
-  create: () => Promise<void>,
-  changed: () => Promise<string[]>,
-): Promise<boolean> {
-  try {
-    await create();
-    return true;
-  } catch (error) {
-    if (!isSuzumioError(error, 'project-exists')) throw error;
-    const fields = await changed();
-    if (fields.length > 0) {
-      const named = fields.length > mostNamed ? [...fields.slice(0, mostNamed), 'and others'] : fields;
-      say(
-        session,
-        `${name} has another version of this file, or of a profile in it, and stays as it is until this one is applied.`,
-        `What differs: ${oneLine(named.join(', '))}.`,
-        `To apply it: ${session.suzumio} config apply ${name} ${shellWord(file)}`,
-      );
-    }
-    return false;
   }
 }

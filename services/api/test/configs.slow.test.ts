@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ApplyConfigAnswer, ConfigVersionAnswer, DiffConfigAnswer } from '@suzumio/contract/operations/configs';
+import { localToolpacks } from '@suzumio/core/config/local-toolpacks';
+import type { Grant } from '@suzumio/core/policy/grant';
+import { extendGrant } from '@suzumio/store/cell/grants';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { mountable } from '../../../test/support/mountable.js';
 import { type Answer, type CallOptions, type TestApi, testApi } from './support/api.js';
@@ -20,8 +23,9 @@ const changed = (from: string | RegExp, to: string, text = file) => text.replace
 let api: TestApi;
 let directory: string;
 beforeEach(async () => {
-  directory = await mkdtemp(join(mountable, 'suzumio-seed-'));
-  api = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [directory] } } });
+  directory = await realpath(await mkdtemp(join(mountable, 'suzumio-seed-')));
+  const toolpacks = { ...defaultPolicy.toolpacks, directories: [join(directory, 'packs')] };
+  api = await testApi({ policy: { ...defaultPolicy, workspaces: { roots: [directory] }, toolpacks } });
   expect((await api.post('/api/projects', { file })).status).toBe(201);
 });
 afterEach(async () => {
@@ -200,5 +204,107 @@ describe('profiles', () => {
     const zoe = '  zoe: { profile: Akari, tools: [] }\n';
     expect(refusal(await diff({ file: `${file}${zoe}` }, { token })).code).toBe('profile-unknown');
     expect((await diff({ file: `${file}${zoe}` })).status).toBe(200);
+  });
+});
+
+describe('a toolpack of its own', () => {
+  let pack: string;
+  const write = (name: string, text: string) => writeFile(join(pack, name), text);
+  const withPack = (path = pack, id = 'own') => `${file}tools: { toolpacks: [{ id: ${id}, path: ${path} }] }\n`;
+  const packs = (number: number) =>
+    api.store('team', (store) => localToolpacks(store.configAt(number)).map(({ sha256 }) => sha256));
+  const storedFiles = async () => {
+    const names = await readdir(join(api.cell.directory.projectDir('team'), 'artifacts'), { recursive: true });
+    return names.filter((name) => /[0-9a-f]{64}$/.test(name)).length;
+  };
+  beforeEach(async () => {
+    pack = join(directory, 'packs/own');
+    await mkdir(pack, { recursive: true });
+    await write('suzumio.toolpack.json', '{ "id": "own", "tools": [{ "name": "own.say" }] }');
+    await write('runner.mjs', 'export default () => ({});');
+  });
+
+  test('comes, changes, goes and comes back with the files of its version', async () => {
+    const found = (await diff({ file: withPack() })).json as DiffConfigAnswer;
+    expect(found.changes).toMatchObject([
+      {
+        path: 'tools.toolpacks.own',
+        before: null,
+        after: { path: pack, files: { 'runner.mjs': expect.stringMatching(/^26 B, sha256 [0-9a-f]{64}$/) } },
+        effect: 'next-turn',
+      },
+    ]);
+    expect(await storedFiles()).toBe(0);
+    applied(await apply({ file: withPack(), baseVersion: 1 }));
+    expect(await storedFiles()).toBe(1);
+    expect(applied(await apply({ file: withPack(), baseVersion: 2 }))).toMatchObject({ version: 2, changes: [] });
+
+    await write('runner.mjs', 'export default () => ({ });');
+    const changes = [{ path: 'tools.toolpacks.own.files.runner.mjs', effect: 'next-turn' }];
+    expect(((await diff({ file: withPack() })).json as DiffConfigAnswer).changes).toMatchObject(changes);
+    expect(await storedFiles()).toBe(1);
+    expect(applied(await apply({ file: withPack(), baseVersion: 2 }))).toMatchObject({ version: 3, changes });
+
+    expect(applied(await apply({ file, baseVersion: 3 }))).toMatchObject({
+      changes: [{ path: 'tools.toolpacks.own', after: null, effect: 'at-once' }],
+    });
+    await rm(pack, { recursive: true });
+    applied(await apply({ revert: 2, baseVersion: 4 }));
+    expect(await packs(5)).toEqual(await packs(2));
+    expect(await packs(5)).not.toEqual(await packs(3));
+    await api.store('team', ({ reader }) => {
+      expect(reader.all(`SELECT owner, kind FROM stored_content`)).toEqual([
+        { owner: 'user', kind: 'uploads' },
+        { owner: 'user', kind: 'uploads' },
+      ]);
+    });
+  });
+
+  test('whose directory is gone stays as it is, and the rest of the file is applied', async () => {
+    applied(await apply({ file: withPack(), baseVersion: 1 }));
+    await rm(pack, { recursive: true });
+    const next = changed('Write.', 'Write well.', withPack());
+    const answer = applied(await apply({ file: next, baseVersion: 2 }));
+    expect(answer.changes.map(({ path }) => path)).toEqual(['agents.ada.prompt']);
+    expect(answer.warnings).toEqual([
+      expect.stringMatching(/^the toolpack own stays as the project has it: .* is no directory/),
+    ]);
+    expect(await packs(3)).toEqual(await packs(2));
+  });
+
+  test.each<[string, () => Promise<unknown>, () => string, string, RegExp]>([
+    ['elsewhere', () => Promise.resolve(), () => withPack('/etc'), 'policy-denied', /no toolpack is loaded from \/etc/],
+    ['that is gone', () => rm(pack, { recursive: true }), () => withPack(), 'invalid-config', /is no directory/],
+    ['that is broken', () => write('suzumio.toolpack.json', '{'), () => withPack(), 'invalid-config', /is none/],
+    ['of another id', () => Promise.resolve(), () => withPack(pack, 'other'), 'invalid-config', /calls itself own/],
+    [
+      'that is listed twice',
+      () => write('suzumio.toolpack.json', '{ "id": "own", "tools": [] }'),
+      () => changed('}] }', `}, { id: own, path: ${pack} }] }`, withPack()),
+      'invalid-config',
+      /two toolpacks own/,
+    ],
+    [
+      'beside a name that cannot change',
+      () => Promise.resolve(),
+      () => changed('name: team', 'name: other', withPack()),
+      'config-change-refused',
+      /keeps its name/,
+    ],
+  ])('%s is refused, and nothing is stored', async (_what, prepare, text, code, detail) => {
+    await prepare();
+    const answer = await apply({ file: text(), baseVersion: 1 });
+    expect(refusal(answer)).toMatchObject({ code, detail: expect.stringMatching(detail) });
+    expect([(await source()).version, await storedFiles()]).toEqual([1, 0]);
+  });
+
+  test('is not loaded from where agents may write by now, and stays as it is', async () => {
+    applied(await apply({ file: withPack(), baseVersion: 1 }));
+    await write('runner.mjs', 'export default () => ({ evil: 1 });');
+    const grant: Grant = { directories: [pack], readonly: [], images: [], git: [], toolpacks: [], providers: [] };
+    await extendGrant(api.cell.directory, 'team', grant);
+    const answer = applied(await apply({ file: changed('Write.', 'Write well.', withPack()), baseVersion: 2 }));
+    expect(answer.changes.map(({ path }) => path)).toEqual(['agents.ada.prompt']);
+    expect(answer.warnings).toEqual([expect.stringContaining('may not be loaded')]);
   });
 });

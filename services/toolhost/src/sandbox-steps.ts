@@ -21,6 +21,7 @@ import {
   type SandboxCall,
   stepRefusal,
 } from '@suzumio/store/turns/sandbox-steps';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import type { PresentedToken } from './auth.js';
 import type { CallBody } from './bodies/call.js';
 import { jsonBody } from './bodies/json-body.js';
@@ -53,7 +54,8 @@ export async function beginStep(
     }
     const call = { ...named, step };
     const isWrite = tool === 'artifacts.read' && callOfWrite(step) !== undefined;
-    const isInSandbox = isSandboxTool(tool) || toolpackOf(store.config, tool) !== undefined;
+    const config = configOfTurn(store.reader, store, token.turn);
+    const isInSandbox = isSandboxTool(tool) || toolpackOf(config, tool) !== undefined;
     if (!isInSandbox && !isScriptStep(tool) && !isWrite) {
       const message = `"${tool}" is no tool of the sandbox; others are called with POST /tool.`;
       return refuseCall(context, store, call, 'tool-unknown', message);

@@ -2,6 +2,10 @@ import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { localToolpacks } from '@suzumio/core/config/local-toolpacks';
+import { applyConfig } from '@suzumio/store/projects/apply-config';
+import { newestVersion } from '@suzumio/store/sqlite/configs';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { startProject } from '@suzumio/store/projects/project-transitions';
@@ -108,6 +112,53 @@ describe('a claim', () => {
     });
     expect(await support(1, { do: 'facts' })).toMatchObject({ status: 403, body: { code: 'policy-denied' } });
     expect(await rows()).toEqual([]);
+  });
+});
+
+describe('a toolpack that the project’s file has no more, or otherwise', () => {
+  const change = (toolpacks: ProjectConfig['tools']['toolpacks']) =>
+    bench.testing.write(project, (tx) =>
+      applyConfig(tx, {
+        base: newestVersion(tx),
+        config: { ...tx.config, tools: { toolpacks } },
+        source: 'x',
+        actor: 'test',
+        snapshots: new Map(),
+      }),
+    );
+  const packs = () => bench.testing.store(project, ({ config }) => config.tools.toolpacks);
+  const refused = { status: 403, body: { code: 'tool-not-allowed', detail: expect.stringContaining('any more') } };
+
+  test('is refused at once in turns that run, whatever their agents may use', async () => {
+    const boss = await bench.begin(project, 'boss');
+    await change(['core']);
+    expect(await support(1, { do: 'mail' })).toMatchObject(refused);
+    expect(await step('begin', { step: '2.0', tool: 'own.do', input: {} })).toMatchObject(refused);
+    const ofBoss = { project, agent: 'boss', turn: boss.turn, step: '1.0', tool: 'own.do', input: {} };
+    const url = `${bench.toolhost.runnerUrl}/tool/begin`;
+    expect(await bench.post(url, boss.answer.toolToken, ofBoss)).toMatchObject(refused);
+    expect(await bodies()).toEqual([]);
+  });
+
+  test('has the files and the tools that a turn began with, until that ends', async () => {
+    const was = await packs();
+    const [own] = localToolpacks({ tools: { toolpacks: was } });
+    if (!own) throw new Error('there is none');
+    const { id, ...taken } = own;
+    const more = [...taken.tools, { name: 'own.more', description: '', inputSchema: {} }];
+    await change(['core', { id, path: pack, taken: { ...taken, sha256: 'f'.repeat(64), tools: more } }]);
+    expect(await support(1, { do: 'facts' })).toMatchObject({ status: 200 });
+    expect(await step('begin', { step: '2.0', tool: 'own.more', input: {} })).toMatchObject({
+      status: 422,
+      body: { code: 'tool-unknown' },
+    });
+    await dev.report('fail', { failure: { code: 'container-vanished', message: 'Gone.' } });
+    const again = await bench.claim(project, dev.turn);
+    expect(again.body).toMatchObject({ toolpacks: [{ id: 'own', sha256: taken.sha256 }] });
+    const boss = await bench.begin(project, 'boss');
+    expect(boss.answer.toolpacks).toMatchObject([
+      { sha256: 'f'.repeat(64), tools: ['own.do', 'own.secret', 'own.more'] },
+    ]);
   });
 });
 

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { afterEach, expect, test } from '@jest/globals';
+import { filesOfToolpack } from '@suzumio/protocol/toolpacks/files';
+import { ContentStore } from '@suzumio/store/content/content-store';
 import { readAgentEnv } from '@suzumio/store/projects/agents';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -38,9 +40,10 @@ test(`of ${String(wantedVersions)} changes by processes that are killed, each is
     await Promise.all(writers.map((child) => child.kill()));
     await reading;
     await testing.restart();
-    await testing.store(project, (store) => {
+    await testing.store(project, async (store) => {
       expect(contradictionsIn(store.reader)).toEqual({});
       expectWhole(store, applied);
+      await expectToolpacks(store, testing.cell.directory.projectDir(project));
     });
   }
   expect(applied.size).toBeGreaterThanOrEqual(wantedVersions);
@@ -73,4 +76,18 @@ function expectWhole({ reader, config }: ProjectStore, applied: ReadonlyMap<numb
   expect(rows.map(({ id, prompt, tools }) => [id, prompt, JSON.parse(tools) as unknown])).toEqual(
     Object.entries(config.agents).map(([id, { prompt, tools }]) => [id, prompt, tools]),
   );
+}
+
+/** The toolpack of each version has the files of that version. */
+async function expectToolpacks({ reader }: ProjectStore, directory: string): Promise<void> {
+  const content = new ContentStore(directory);
+  const packs = reader.all<{ source: string; sha256: string }>(
+    `SELECT source, config_json ->> '$.tools.toolpacks[1].taken.sha256' AS sha256 FROM config_versions
+     WHERE config_json ->> '$.tools.toolpacks[1].taken.sha256' IS NOT NULL`,
+  );
+  expect(packs.length).toBeGreaterThan(0);
+  for (const { source, sha256 } of packs) {
+    const manifest = filesOfToolpack(await content.readStart(sha256, 10_000)).get('suzumio.toolpack.json');
+    expect(Buffer.from(manifest ?? '').toString()).toContain(`"description":"${source}"`);
+  }
 }

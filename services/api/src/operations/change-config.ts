@@ -1,15 +1,18 @@
 import { formatProblem } from '@suzumio/core/config/config-problem';
 import { compareConfigs } from '@suzumio/core/config/compare-configs';
 import { hiddenFields, withValuesOf } from '@suzumio/core/config/hidden-values';
-import { withTakenOf } from '@suzumio/core/config/local-toolpacks';
+import { localToolpacks, withoutTaken } from '@suzumio/core/config/local-toolpacks';
 import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { hiddenValue, withoutEnvTexts, withoutSecretValues } from '@suzumio/core/config/agent-env';
+import { takenDenials } from '@suzumio/core/policy/check-toolpack';
+import { describeDenial } from '@suzumio/core/policy/denial';
+import type { Policy } from '@suzumio/core/policy/policy';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ConfigChange } from '@suzumio/contract/model/config-change';
-import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { type ProjectConfig, USER_ID } from '@suzumio/contract/model/project-config';
 import type { ApplyConfigAnswer, configs } from '@suzumio/contract/operations/configs';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
 import type { Catalog } from '@suzumio/store/cell/catalog';
@@ -17,6 +20,7 @@ import type { Cell } from '@suzumio/store/cell/cell';
 import { seedWorkspaces } from '@suzumio/store/cell/create-project';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { ContentStore } from '@suzumio/store/content/content-store';
+import { readToolpacksAnew } from '@suzumio/store/content/take-toolpacks';
 import { applyConfig, requirePossible } from '@suzumio/store/projects/apply-config';
 import { livingFacts, withVariables } from '@suzumio/store/projects/config-versions';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
@@ -42,13 +46,16 @@ export interface Judged {
   changes: ConfigChange[];
   /** Whether a workspace may be copied from a directory. */
   mayCopy: (directory: string) => boolean;
+  /** The files of its toolpacks, which are not stored yet. */
+  contents: readonly Uint8Array[];
+  said: ReturnType<typeof saidOf>;
 }
 
 export const diffConfig: Run<typeof configs.diffConfig> = (call) =>
   call.withProject(async (store) => {
     const now = inForce(store);
-    const { loaded, changes } = judge(call.context, store, now, await wanted(call, store, now));
-    return { version: now.version, changes, ...saidOf(loaded) };
+    const { changes, said } = await judge(call.context, store, now, await wanted(call, store, now));
+    return { version: now.version, changes, ...said };
   });
 
 export const applyPosted: Run<typeof configs.applyConfig> = async (call) => {
@@ -56,11 +63,11 @@ export const applyPosted: Run<typeof configs.applyConfig> = async (call) => {
   const { actor, context } = call;
   const { next, said } = await call.withProject(async (store) => {
     const now = inForce(store);
-    const judged = judge(context, store, now, await wanted(call, store, now));
+    const judged = await judge(context, store, now, await wanted(call, store, now));
     const { config, sourceText: source } = judged.loaded;
     // Where it was made from another version, it is refused, or was applied by an earlier request with the same key.
     const snapshots = base === now.version ? await newFiles(context, store, now, judged) : new Map<string, string>();
-    return { next: { base, config, source, reverts, actor, snapshots }, said: saidOf(judged.loaded) };
+    return { next: { base, config, source, reverts, actor, snapshots }, said: judged.said };
   });
   return call.write((tx) => ({ ...applyConfig(tx, next), ...said }) as ApplyConfigAnswer & Json);
 };
@@ -85,32 +92,53 @@ async function wanted(call: Asking, store: ProjectStore, now: InForce): Promise<
  *
  * @throws {ConfigErrors} `policy-denied`, `not-supported-yet`, `invalid-config`
  */
-export function judge(
+export async function judge(
   context: ApiContext,
   store: ProjectStore,
   { config: current }: InForce,
   file: LoadedProject,
-): Judged {
-  const loaded = asStored(file, current);
+): Promise<Judged> {
+  const stored = asStored(file, current);
   const policy = policyWithGrants(context.policy, context.cell.directory)(store.project);
-  const { mayCopy } = admitPosted({ ...context, policy }, loaded, current);
-  return { loaded, mayCopy, changes: compareConfigs(current, loaded.config, livingFacts(store.reader)) };
+  const { mayCopy, mayLoad } = admitPosted({ ...context, policy }, stored, current);
+  refuseTaken(policy, stored.config, current);
+  const { config, contents, kept } = await readToolpacksAnew(current, stored.config, mayLoad);
+  const loaded = { ...stored, config };
+  const { warnings, notes } = saidOf(loaded);
+  return {
+    loaded,
+    mayCopy,
+    contents,
+    changes: compareConfigs(current, config, livingFacts(store.reader)),
+    said: { warnings: [...warnings, ...kept], notes },
+  };
+}
+
+/** Refuses toolpacks of an earlier version that came from where none may be loaded by now, unless they are in force. */
+function refuseTaken(policy: Policy, next: ProjectConfig, current: ProjectConfig): void {
+  const known = new Set(localToolpacks(current).map(({ directory }) => directory));
+  const brought = localToolpacks(next).filter(({ directory }) => !known.has(directory));
+  const denied = brought.flatMap((pack) => takenDenials(policy, pack));
+  if (denied.length > 0) throw new SuzumioError('policy-denied', `${denied.map(describeDenial).join('; ')}.`);
 }
 
 /**
- * Copies the workspaces that new agents begin with.
+ * Copies the workspaces that new agents begin with, and stores the files of toolpacks.
  *
  * @throws SuzumioError `config-change-refused` before anything is copied
  */
-export function newFiles(
+export async function newFiles(
   { cell }: ApiContext,
-  { project }: ProjectStore,
+  store: ProjectStore,
   { config: current }: InForce,
-  { loaded: { config }, changes, mayCopy }: Judged,
+  { loaded: { config }, changes, mayCopy, contents }: Judged,
 ): Promise<Map<string, string>> {
   requirePossible(changes);
   const agents = Object.fromEntries(Object.entries(config.agents).filter(([id]) => !Object.hasOwn(current.agents, id)));
-  const content = new ContentStore(cell.directory.projectDir(project));
+  const content = new ContentStore(cell.directory.projectDir(store.project));
+  for (const bytes of contents) {
+    await store.content.putBytes(content, Buffer.from(bytes), { owner: USER_ID, kind: 'uploads' });
+  }
   return seedWorkspaces(content, { config: { ...config, agents }, mayCopy });
 }
 
@@ -119,7 +147,7 @@ async function formerVersion(cell: Cell, store: ProjectStore, version: number): 
   const config = withVariables(store.reader, store, version);
   return {
     config,
-    sourceText: (await storedText(cell, store, version)) ?? renderConfig(withoutSecretValues(config)),
+    sourceText: (await storedText(cell, store, version)) ?? renderConfig(withoutTaken(withoutSecretValues(config))),
     files: [],
     warnings: [],
     notes: [],
@@ -133,7 +161,7 @@ async function formerVersion(cell: Cell, store: ProjectStore, version: number): 
  * @throws SuzumioError `invalid-config` where it hides a value that is not there
  */
 function asStored(loaded: LoadedProject, current: ProjectConfig): LoadedProject {
-  const config = withTakenOf(current, withValuesOf(current, loaded.config));
+  const config = withValuesOf(current, loaded.config);
   const [unknown] = hiddenFields(config);
   if (unknown === undefined) return { ...loaded, config, sourceText: withoutEnvTexts(loaded.sourceText) };
   throw new SuzumioError(

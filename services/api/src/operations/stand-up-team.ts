@@ -1,11 +1,9 @@
 import type { Response } from 'express';
-import { formatProblem } from '@suzumio/core/config/config-problem';
 import { readProjectText } from '@suzumio/core/config/read-project';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { teams } from '@suzumio/contract/operations/teams';
 import { refuseByPolicy } from '@suzumio/core/policy/check-project';
 import type { ConfigChange } from '@suzumio/contract/model/config-change';
-import type { LoadedProject } from '@suzumio/core/config/project-source';
 import { startFromProfiles } from '@suzumio/core/profiles/start-from-profiles';
 import { withMembers } from '@suzumio/core/profiles/with-members';
 import type { ApiIdentity } from '@suzumio/store/cell/api-tokens';
@@ -19,7 +17,7 @@ import { refuseKey } from '../commit-once.js';
 import type { ApiContext } from '../context.js';
 import { withProject } from '../project-access.js';
 import type { Run } from '../routes.js';
-import { inForce, judge, newFiles, profilesFor } from './change-config.js';
+import { inForce, judge, type Judged, newFiles, profilesFor, saidOf } from './change-config.js';
 
 /** Starts a team's standing project, which a posted file makes where there is none, and changes where it is there. */
 export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
@@ -36,7 +34,7 @@ export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
   const made = file === undefined ? undefined : await make(context, team, file, actor);
   const project = cell.catalog.teams.get(team).project ?? noProject(team);
   const changed = file === undefined || made ? undefined : await change(context, { team, project, file, identity });
-  const loaded = made ?? changed?.loaded;
+  const said = made ? saidOf(made) : changed?.said;
   if (!made) await startAgain(context, response, project, actor);
   transport.wake(project);
   if (made) response.status(201);
@@ -48,8 +46,8 @@ export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
       version: newestVersion(reader),
       changes: changed?.changes ?? [],
       differences: differencesOf(cell.catalog, team, reader),
-      warnings: (loaded?.warnings ?? []).map(formatProblem),
-      notes: (loaded?.notes ?? []).map(formatProblem),
+      warnings: said?.warnings ?? [],
+      notes: said?.notes ?? [],
     })),
   );
 };
@@ -58,7 +56,7 @@ export const standUpTeam: Run<typeof teams.standUpTeam> = async ({
 function change(
   context: ApiContext,
   { team, project, file, identity }: { team: string; project: string; file: string; identity: ApiIdentity },
-): Promise<{ loaded: LoadedProject; changes: ConfigChange[] }> {
+): Promise<{ said: Judged['said']; changes: ConfigChange[] }> {
   const { cell } = context;
   return cell.stores
     .use(project, async (store) => {
@@ -68,19 +66,19 @@ function change(
         cell.catalog.teams.get(team).members,
         idsOf(store.reader),
       );
-      const judged = judge(
+      const judged = await judge(
         context,
         store,
         now,
         startFromProfiles(source, profilesFor(identity, cell.catalog, now.config)),
       );
       // What is sent again, in whatever words, is no new version.
-      if (judged.changes.length === 0) return { loaded: judged.loaded, changes: [] };
+      if (judged.changes.length === 0) return { said: judged.said, changes: [] };
       const { config, sourceText } = judged.loaded;
       const snapshots = await newFiles(context, store, now, judged);
       const next = { base: now.version, config, source: sourceText, actor: identity.name, snapshots };
       const { changes } = await store.write((tx) => applyConfig(tx, next));
-      return { loaded: judged.loaded, changes };
+      return { said: judged.said, changes };
     })
     .catch((error: unknown) => {
       if (isSuzumioError(error, 'config-conflict')) return change(context, { team, project, file, identity });

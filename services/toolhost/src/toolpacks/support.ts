@@ -14,7 +14,6 @@ import { requestHash, type RecordedResult } from '@suzumio/store/journal';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { agentRow } from '@suzumio/store/rows';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
-import { toolNames } from '@suzumio/store/turns/frozen-input';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { requireBegun } from '@suzumio/store/turns/sandbox-steps';
 import {
@@ -25,6 +24,8 @@ import {
   sendSupportMail,
   type SupportCall,
 } from '@suzumio/store/turns/support-calls';
+import { forbiddenInTurn } from '@suzumio/store/turns/tool-call-refusal';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import type { PresentedToken } from '../auth.js';
 import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
@@ -79,21 +80,22 @@ function admitted(
   token: PresentedToken,
   { project, agent: named, turn, step, number, toolpack, asks }: SupportRequest,
 ): { pack: ProjectToolpack; call: SupportCall } {
-  const { reader, config } = store;
+  const { reader } = store;
   const { agent } = authorizeTool(reader, token);
   if (project !== token.project || turn !== token.turn || named !== agent) {
     throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this names another.');
   }
   const { tool: asking } = requireBegun(reader, { ...token, step });
+  const config = configOfTurn(reader, store, turn);
   const pack = toolpackOf(config, asking);
   if (pack?.id !== toolpack) {
     throw new SuzumioError('forbidden', `Step ${step} is a call of ${asking}, which is no tool of ${toolpack}.`);
   }
   const tool = 'tool' in asks ? asks.tool : asking;
-  const isOwn = pack.tools.some(({ name }) => name === tool);
-  if (!isOwn || !toolNames(agentRow(reader, agent), config).includes(tool)) {
-    throw new SuzumioError('tool-not-allowed', `Agent ${agent} may not use ${tool}, or it is no tool of ${toolpack}.`);
-  }
+  const forbidden = pack.tools.some(({ name }) => name === tool)
+    ? forbiddenInTurn(agentRow(reader, agent), config, store.config, tool)
+    : `${tool} is no tool of ${toolpack}.`;
+  if (forbidden !== undefined) throw new SuzumioError('tool-not-allowed', forbidden);
   const denied = takenDenials(policyOf(project), pack);
   if (denied.length > 0) throw new SuzumioError('policy-denied', `${denied.map(describeDenial).join('; ')}.`);
   const call: SupportCall = {
@@ -174,7 +176,7 @@ async function replied(
   authorizeTool(store.reader, call);
   switch (ask) {
     case 'config':
-      return withoutTaken(store.config);
+      return withoutTaken(configOfTurn(store.reader, store, call.turn));
     case 'listAgents':
       return store.reader.all(
         'SELECT id, role, coalesce(display_name, id) AS displayName, state AS status FROM agents ORDER BY position',

@@ -187,13 +187,15 @@ const localToolpack = z.strictObject({ id: toolpackId, path: line(4096) });
 
 /** The same as its project has it. */
 const takenToolpack = localToolpack.extend({
-  /** What its directory held when the project was made; absent in what a file says. */
+  /** What its directory held when this version of the file was applied; absent in what a file says. */
   taken: z.exactOptional(
     z.strictObject({
       /** Its directory then, with links resolved. */
       directory: z.string(),
       /** The hash of its files as content. */
       sha256,
+      /** Each of its files. */
+      files: z.array(z.strictObject({ path: toolpackPath, sizeBytes: z.int(), sha256 })).default([]),
       runner: z.exactOptional(toolpackPath),
       controller: z.exactOptional(toolpackPath),
       tools: z.array(toolDefinition),

@@ -61,7 +61,8 @@ const rules: readonly Rule[] = [
   { path: 'agents.*.notices', of: atOnce('It is told of what others do so from now on.') },
   { path: 'agents.*.maxTurnsPerHour', of: nextTurn('Counted when its next turn is to begin.') },
   { path: 'agents.*', of: ofAgent },
-  { path: 'tools.toolpacks', of: ofToolpacks },
+  { path: 'tools.toolpacks.*.tools.*', of: ofOwnTool },
+  { path: 'tools.toolpacks.*', of: ofToolpack },
   { path: 'channels.*', of: ofChannel },
   {
     path: 'budget',
@@ -129,15 +130,17 @@ function ownTools(pack: unknown): string[] {
   return taken?.tools.map(({ name }) => name) ?? [];
 }
 
-function ofToolpacks(difference: Difference): Effect | undefined {
-  const { after } = difference;
-  const isNew = (pack: unknown) => typeof pack === 'object' && pack !== null && 'path' in pack && !('taken' in pack);
-  if (Array.isArray(after) && after.some(isNew)) {
-    return refused(
-      'A toolpack of your own is loaded when a project is made: "suzumio init" makes another project of the file, under another name.',
-    );
-  }
-  return ofList('Their tools are refused from now on, in turns that run, too')(difference);
+/** A tool in the manifest of a local toolpack. */
+function ofOwnTool({ after }: Difference): Effect | undefined {
+  return after === undefined ? atOnce('Refused from now on, in turns that run, too.') : undefined;
+}
+
+/** A toolpack comes or goes, or a local one has another directory or other files. */
+function ofToolpack({ path, before, after }: Difference): Effect {
+  const isWhole = path.length === 3;
+  if (isWhole && after === undefined) return atOnce('Its tools are refused from now on, in turns that run, too.');
+  if (isWhole && before === undefined) return nextTurn('Agents that may use its tools have them from their next turn.');
+  return nextTurn('From the next turn of each agent. One that has begun ends with the files that it began with.');
 }
 
 function ofChannel({ before, after }: Difference): Effect {

@@ -35,20 +35,46 @@ export function compareConfigs(
   }));
 }
 
-/** Channels are known by their names; what says only that a file is a resolved one is no field. */
-function byName({ rendered: _rendered, channels, ...config }: ProjectConfig): object {
-  return { ...config, channels: Object.fromEntries(channels.map(({ name, members }) => [name, members])) };
+/** Channels and toolpacks are known by their names; what says only that a file is a resolved one is no field. */
+function byName({ rendered: _rendered, channels, tools, ...config }: ProjectConfig): object {
+  return {
+    ...config,
+    channels: Object.fromEntries(channels.map(({ name, members }) => [name, members])),
+    tools: { toolpacks: Object.fromEntries(tools.toolpacks.map(shownToolpack)) },
+  };
+}
+
+/** What a toolpack's manifest says beyond the names of its tools changes with the hash of that file. */
+function shownToolpack(pack: ProjectConfig['tools']['toolpacks'][number]): [name: string, shown: unknown] {
+  if (typeof pack === 'string') return [pack, pack];
+  if (!('path' in pack) || pack.taken === undefined) return [pack.id, pack];
+  const { directory, files, tools } = pack.taken;
+  const shownFiles = files.map(({ path, sizeBytes, sha256 }) => [path, `${String(sizeBytes)} B, sha256 ${sha256}`]);
+  return [
+    pack.id,
+    {
+      path: pack.path,
+      directory,
+      tools: Object.fromEntries(tools.map(({ name, description }) => [name, description])),
+      files: Object.fromEntries(shownFiles) as Record<string, string>,
+    },
+  ];
 }
 
 function differences(before: unknown, after: unknown, path: readonly string[]): Difference[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (!isMap(before) || !isMap(after)) return [{ path, before, after }];
   const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
-  return [...keys].flatMap((key) => differences(before[key], after[key], [...path, key]));
+  return [...keys].flatMap((key) => differences(own(before, key), own(after, key), [...path, key]));
 }
 
 function valueAt(config: object, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, key) => (isMap(value) ? value[key] : undefined), config) ?? null;
+  return path.reduce<unknown>((value, key) => (isMap(value) ? own(value, key) : undefined), config) ?? null;
+}
+
+/** Names of a file may be those of what every object has. */
+function own(map: Record<string, unknown>, key: string): unknown {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
 }
 
 function isMap(value: unknown): value is Record<string, unknown> {
@@ -58,7 +84,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
 /** What becomes of an agent that was retired and is in the file again. It has to be the same one: its files and its turns are. */
 function returning({ path, after }: Difference, { former }: LivingFacts): Effect | undefined {
   const [section, id = '', ...rest] = path;
-  const last = former[id];
+  const last = Object.hasOwn(former, id) ? former[id] : undefined;
   if (section !== 'agents' || rest.length > 0 || last === undefined || after === undefined) return undefined;
   const others = differences(last, after, path).filter((difference) => effectOf(difference, []).effect === 'refused');
   if (others.length === 0) {

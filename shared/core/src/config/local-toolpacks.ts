@@ -1,7 +1,7 @@
 import type { ProjectConfig, TakenToolpack } from '@suzumio/contract/model/project-config';
 import type { ToolDefinition } from '@suzumio/protocol/runner';
 
-/** A local toolpack of a project, as it was when the project was made. */
+/** A local toolpack of a project, as it was when a version of its file was applied. */
 export type ProjectToolpack = TakenToolpack & { readonly id: string };
 
 type WithTools = Pick<ProjectConfig, 'tools'>;
@@ -30,14 +30,4 @@ export function withoutTaken(config: ProjectConfig): ProjectConfig {
     typeof pack === 'object' && 'path' in pack ? { id: pack.id, path: pack.path } : pack,
   );
   return { ...config, tools: { toolpacks } };
-}
-
-/** A version of a project's file whose local toolpacks are those that the project has already, where it names them as before. */
-export function withTakenOf(current: ProjectConfig, next: ProjectConfig): ProjectConfig {
-  const toolpacks = next.tools.toolpacks.map((pack) => {
-    if (typeof pack === 'string' || !('path' in pack) || pack.taken !== undefined) return pack;
-    const had = current.tools.toolpacks.find((one) => typeof one === 'object' && 'path' in one && one.id === pack.id);
-    return had !== undefined && typeof had === 'object' && 'path' in had && had.path === pack.path ? had : pack;
-  });
-  return { ...next, tools: { toolpacks } };
 }

@@ -94,7 +94,7 @@ export function refuseByPolicy(
   if (problems.size === 0) {
     return {
       mayCopy: (directory) => mayCopyFrom(policy, directory, host),
-      mayLoad: (directory) => isBelow(directory, policy.toolpacks.directories, host),
+      mayLoad: (directory) => toolpackDenials(policy, [], directory, host).length === 0,
     };
   }
   const found = [...problems.values()].sort((a, b) => inOrder(a.problem, b.problem));

@@ -46,8 +46,8 @@ describe('two versions of a project file', () => {
     ['KEY: one', 'KEY: two', 'agents.ada.env.KEY next-turn'],
     ['tools: [messages.send, "artifacts.*"]', 'tools: ["artifacts.*"]', 'agents.ada.tools at-once'],
     ['tools: [messages.send, "artifacts.*"]', 'tools: ["*"]', 'agents.ada.tools next-turn'],
-    ['toolpacks: [core, files]', 'toolpacks: [core]', 'tools.toolpacks at-once'],
-    ['toolpacks: [core, files]', 'toolpacks: [core, files, shell]', 'tools.toolpacks next-turn'],
+    ['toolpacks: [core, files]', 'toolpacks: [core]', 'tools.toolpacks.files at-once'],
+    ['toolpacks: [core, files]', 'toolpacks: [core, files, shell]', 'tools.toolpacks.shell next-turn'],
     ['agents:\n', 'budget: { turns: 5 }\nagents:\n', 'budget at-once'],
     ['role: writer,', 'role: writer, budget: { tokens: 9 },', 'agents.ada.budget at-once'],
     ['role: writer,', 'role: writer, displayName: Ada,', 'agents.ada.displayName at-once'],
@@ -64,6 +64,47 @@ describe('two versions of a project file', () => {
     ['agents:\n', 'observability: { http: { port: 1234 } }\nagents:\n', 'observability.http.port next-start'],
   ])('%j -> %j', (from, to, wanted) => {
     expect(effects(from, to)).toContain(wanted);
+  });
+
+  test('tell which files of a toolpack differ, and when that counts', () => {
+    const file = (path: string, sha256: string) => ({ path, sizeBytes: sha256.length, sha256 });
+    const tool = (name: string, description = '') => ({ name, description, inputSchema: {} });
+    const withPack = (files: ReturnType<typeof file>[], tools: ReturnType<typeof tool>[]): ProjectConfig => {
+      const taken = { directory: '/own', sha256: JSON.stringify(files), files, tools };
+      return { ...before, tools: { toolpacks: ['core', 'files', { id: 'own', path: '/own', taken }] } };
+    };
+    const first = withPack([file('lib/a.mjs', 'a'), file('runner.mjs', 'r')], [tool('own.a'), tool('own.b')]);
+    const next = withPack([file('b.mjs', 'b'), file('runner.mjs', 'rr')], [tool('own.a', 'More.')]);
+    const told = (from: ProjectConfig, to: ProjectConfig) =>
+      compareConfigs(from, to).map((change) => [
+        change.path.replace('tools.toolpacks.', ''),
+        change.before,
+        change.after,
+        change.effect,
+      ]);
+    expect(told(first, first)).toEqual([]);
+    expect(told(first, next)).toEqual([
+      ['own.tools.own.a', '', 'More.', 'next-turn'],
+      ['own.tools.own.b', '', null, 'at-once'],
+      ['own.files.lib/a.mjs', '1 B, sha256 a', null, 'next-turn'],
+      ['own.files.runner.mjs', '1 B, sha256 r', '2 B, sha256 rr', 'next-turn'],
+      ['own.files.b.mjs', null, '1 B, sha256 b', 'next-turn'],
+    ]);
+    expect(told(before, next)).toMatchObject([['own', null, { path: '/own', directory: '/own' }, 'next-turn']]);
+    expect(told(next, before)).toMatchObject([['own', expect.anything(), null, 'at-once']]);
+  });
+
+  test('know an agent, and a file, by a name that every object has', () => {
+    expect(effects('  ada: {', '  constructor: { role: r, prompt: p }\n  ada: {')).toContain(
+      'agents.constructor at-once',
+    );
+    expect(compare('  ada: {', '  constructor: { role: r, prompt: p }\n  ada: {')).toContainEqual(
+      expect.objectContaining({
+        path: 'agents.constructor',
+        before: null,
+        reason: 'constructor is new, and quiet until it gets mail.',
+      }),
+    );
   });
 
   test('tell no value of a variable or a header', () => {

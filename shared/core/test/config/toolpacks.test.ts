@@ -191,7 +191,7 @@ describe('the policy', () => {
   });
 
   test('may take back what it has allowed', () => {
-    const taken = { id: 'plan', directory: '/srv/packs/plan', sha256: 'a'.repeat(64), tools: [] };
+    const taken = { id: 'plan', directory: '/srv/packs/plan', sha256: 'a'.repeat(64), files: [], tools: [] };
     const policy = (...directories: string[]) => ({
       ...defaultPolicy,
       toolpacks: { ...defaultPolicy.toolpacks, directories },

@@ -7,9 +7,16 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import { allowsTool, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import { maxToolpackBytes, maxToolpackFiles, toolpackContent } from '@suzumio/protocol/toolpacks/files';
 import { nameFault, readManifest, toolpackFileName, toolpackPath } from '@suzumio/protocol/toolpacks/manifest';
-import type { ContentStore } from './content-store.js';
+import { hashOf } from './content-store.js';
 
 type Toolpack = ProjectConfig['tools']['toolpacks'][number];
+type LocalToolpack = Extract<Toolpack, { path: string }>;
+
+/** Where the files of toolpacks are put, each toolpack's as one content. */
+export interface ToolpackTarget {
+  /** @returns the hash of the bytes */
+  readonly putBytes: (bytes: Uint8Array) => Promise<string>;
+}
 
 /** Whether what is open has a path by its descriptor. Not on macOS. */
 const hasDescriptorPaths = existsSync('/proc/self/fd');
@@ -19,7 +26,7 @@ const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
 
 /**
  * Stores the files of a project's local toolpacks as its content: they are the same in every turn, whatever becomes of their
- * directories.
+ * directories. Those that were taken before are left as they are.
  *
  * @param mayLoad whether a toolpack may be loaded from a directory, by its path when it is opened
  * @returns the project's config with what its toolpacks are
@@ -27,18 +34,77 @@ const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLO
  *   loaded
  */
 export async function takeToolpacks(
-  content: Pick<ContentStore, 'putBytes'>,
+  content: ToolpackTarget,
   config: ProjectConfig,
   mayLoad: (directory: string) => boolean,
 ): Promise<ProjectConfig> {
   const toolpacks: Toolpack[] = [];
   for (const pack of config.tools.toolpacks) {
-    toolpacks.push(typeof pack === 'string' || !('path' in pack) ? pack : await taken(content, pack, mayLoad));
+    toolpacks.push(isUntaken(pack) ? await taken(content, pack, mayLoad) : pack);
   }
   const completed = { ...config, tools: { toolpacks } };
   requireDistinct(completed);
   return completed;
 }
+
+/** Toolpacks as their directories have them now. */
+export interface ReadToolpacks {
+  readonly config: ProjectConfig;
+  /** What is to be stored. */
+  readonly contents: readonly Uint8Array[];
+  /** The toolpacks that stay as they are, each with why, in a sentence. */
+  readonly kept: readonly string[];
+}
+
+/**
+ * Reads the local toolpacks of a new version of a project's file, and stores nothing. One that the version in force has from
+ * the same path stays as it is where its directory is gone, or may not be loaded from any more.
+ *
+ * @throws SuzumioError as {@link takeToolpacks}
+ */
+export async function readToolpacksAnew(
+  current: ProjectConfig,
+  next: ProjectConfig,
+  mayLoad: (directory: string) => boolean,
+): Promise<ReadToolpacks> {
+  const contents = new Map<string, Uint8Array>();
+  const kept: string[] = [];
+  const target: ToolpackTarget = {
+    putBytes: (bytes) => {
+      const hash = hashOf(bytes);
+      contents.set(hash, bytes);
+      return Promise.resolve(hash);
+    },
+  };
+  const toolpacks: Toolpack[] = [];
+  for (const pack of next.tools.toolpacks) {
+    const had = isUntaken(pack) ? current.tools.toolpacks.find((one) => isTakenAs(one, pack)) : undefined;
+    if (had === undefined || !isUntaken(pack)) {
+      toolpacks.push(pack);
+      continue;
+    }
+    toolpacks.push(
+      await taken(target, pack, mayLoad).catch((error: unknown) => {
+        if (!(error instanceof CannotBeRead)) throw error;
+        kept.push(`the toolpack ${pack.id} stays as the project has it: ${error.message}`);
+        return had;
+      }),
+    );
+  }
+  const config = await takeToolpacks(target, { ...next, tools: { toolpacks } }, mayLoad);
+  return { config, contents: [...contents.values()], kept };
+}
+
+function isUntaken(pack: Toolpack): pack is LocalToolpack {
+  return typeof pack === 'object' && 'path' in pack && pack.taken === undefined;
+}
+
+function isTakenAs(pack: Toolpack, { id, path }: LocalToolpack): boolean {
+  return typeof pack === 'object' && 'path' in pack && pack.taken !== undefined && pack.id === id && pack.path === path;
+}
+
+/** A toolpack's directory is gone, or nothing may be loaded from it. */
+class CannotBeRead extends SuzumioError {}
 
 /** Why a project's local toolpacks cannot be taken, in a sentence; undefined where they can. */
 export async function toolpackFault(
@@ -55,8 +121,8 @@ export async function toolpackFault(
 }
 
 async function taken(
-  content: Pick<ContentStore, 'putBytes'>,
-  { id, path }: Extract<Toolpack, { path: string }>,
+  content: ToolpackTarget,
+  { id, path }: LocalToolpack,
   mayLoad: (directory: string) => boolean,
 ): Promise<Toolpack> {
   const { directory, files } = await filesIn(path, mayLoad);
@@ -72,6 +138,9 @@ async function taken(
     taken: {
       directory,
       sha256: await content.putBytes(toolpackContent(files)),
+      files: [...files]
+        .map(([name, bytes]) => ({ path: name, sizeBytes: bytes.length, sha256: hashOf(bytes) }))
+        .sort((one, other) => (one.path < other.path ? -1 : 1)),
       ...(runner === undefined ? {} : { runner }),
       ...(controller === undefined ? {} : { controller }),
       tools,
@@ -81,6 +150,10 @@ async function taken(
 
 /** Names in allowlists that only a toolpack's own manifest can explain are checked once that was read. */
 function requireDistinct({ agents, tools }: ProjectConfig): void {
+  const ids = tools.toolpacks.flatMap((pack) => (typeof pack === 'string' ? [] : pack.id.toLowerCase()));
+  const twice = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (twice !== undefined)
+    throw new SuzumioError('invalid-config', `tools.toolpacks: there are two toolpacks ${twice}.`);
   const local = tools.toolpacks.flatMap((pack) =>
     typeof pack === 'object' && 'path' in pack ? (pack.taken?.tools ?? []).map(({ name }) => name) : [],
   );
@@ -147,7 +220,13 @@ async function filesIn(
     if (error instanceof SuzumioError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     const missing = code === 'ENOENT' || code === 'ENOTDIR';
-    throw invalid(path, missing ? 'is no directory: name one that is there' : `cannot be read: ${message}`, error);
+    if (!missing) throw invalid(path, `cannot be read: ${message}`, error);
+    throw new CannotBeRead(
+      'invalid-config',
+      `The toolpack ${path} is no directory: name one that is there.`,
+      { directory: path },
+      { cause: error },
+    );
   }
   return { directory, files };
 }
@@ -170,7 +249,7 @@ function tooLarge(directory: string): SuzumioError {
 }
 
 function leadsElsewhere(directory: string): SuzumioError {
-  return new SuzumioError(
+  return new CannotBeRead(
     'policy-denied',
     `The toolpack ${directory} may not be loaded from where it leads: put back what stood there when it was allowed.`,
     { directory },

@@ -45,7 +45,7 @@ export function refusalOf(
   const refused = (code: ErrorCode, message: string): RecordedRefusal => ({ ok: false, code, message, refused: true });
   const agent = agentRow(reader, call.agent);
   const config = settings.configAt(turn.config_version);
-  const forbidden = forbiddenBy(agent, config, call.tool) ?? withdrawn(agent, settings.config, call.tool);
+  const forbidden = forbiddenInTurn(agent, config, settings.config, call.tool);
   if (forbidden !== undefined) return refused('tool-not-allowed', forbidden);
   if (turn.ended_by_tool !== null) {
     return refused('turn-ended', `This turn has ended with ${turn.ended_by_tool}.`);
@@ -93,9 +93,22 @@ function forbiddenBy(agent: AgentRow, config: ProjectConfig, tool: string): stri
     : `Agent ${agent.id} may not use ${tool}: the project's tools.toolpacks do not list its pack.`;
 }
 
-/** Why an agent may not use a tool any more that it could use when its turn began. */
-function withdrawn(agent: AgentRow, newest: ProjectConfig, tool: string): string | undefined {
-  if (forbiddenBy(agent, newest, tool) === undefined) return undefined;
+/**
+ * Why an agent may not use a tool in its turn; undefined where it may.
+ *
+ * @param config the version of the project's file that the turn began with
+ */
+export function forbiddenInTurn(
+  agent: AgentRow,
+  config: ProjectConfig,
+  newest: ProjectConfig,
+  tool: string,
+): string | undefined {
+  const forbidden = forbiddenBy(agent, config, tool);
+  if (forbidden !== undefined) return forbidden;
+  const pack = toolpackOf(config, tool);
+  const isThere = pack === undefined || toolpackOf(newest, tool)?.id === pack.id;
+  if (isThere && forbiddenBy(agent, newest, tool) === undefined) return undefined;
   return `Agent ${agent.id} may not use ${tool} any more: the project's file was changed since this turn began. Go on without it.`;
 }
 
