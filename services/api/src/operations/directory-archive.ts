@@ -76,7 +76,9 @@ async function addFile(
   sha256: string,
   header: Parameters<Pack['entry']>[0],
 ): Promise<void> {
-  await pipeline(content.read(sha256), archive.entry(header) as unknown as NodeJS.WritableStream);
+  // First, since it throws where the archive was let go: a file that is open then would stay so.
+  const entry = archive.entry(header) as unknown as NodeJS.WritableStream;
+  await pipeline(content.read(sha256), entry);
 }
 
 function headerOf(entry: DirectoryEntry): Partial<Header> {
