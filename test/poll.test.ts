@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { eventually, heldWithin } from './support/poll.js';
+import { eventually, heldWithin, soon } from './support/poll.js';
 
 const failing = (show?: () => unknown) => heldWithin(20, 'both run', () => false, { show });
 
@@ -37,4 +37,11 @@ test('what comes to hold ends it', async () => {
   let looks = 0;
   await eventually('it holds', () => Promise.resolve((looks += 1) === 3));
   expect(looks).toBe(3);
+});
+
+test('expectations that come true are waited for; those that do not fail as they are', async () => {
+  let looks = 0;
+  await soon(() => expect((looks += 1)).toBeGreaterThan(2));
+  expect(looks).toBe(3);
+  await expect(soon(() => expect('seen').toBe('wanted'), 50)).rejects.toThrow(/Expected: "wanted"\s+Received: "seen"/);
 });

@@ -3,6 +3,8 @@ import { inspect } from 'node:util';
 
 /** Says that something hangs, not that the machine is busy; Jest's bound for a test leaves time to say so. */
 const hangsMs = 300_000;
+/** Longer than any page takes on a busy machine. */
+const soonMs = 60_000;
 const shownWithinMs = 10_000;
 const mostShown = 4_000;
 const shortestPauseMs = 5;
@@ -22,6 +24,23 @@ type Condition = () => boolean | Promise<boolean>;
  */
 export const eventually = (what: string, condition: Condition, waiting: Waiting = {}): Promise<void> =>
   heldWithin(hangsMs, what, condition, waiting);
+
+/** Waits until expectations hold, and fails as they do in the end. For what a page shows a moment later. */
+export async function soon(expectations: () => Promise<void> | void, withinMs = soonMs): Promise<void> {
+  let found: unknown;
+  const hold = async () => {
+    try {
+      await expectations();
+      return true;
+    } catch (error) {
+      found = error;
+      return false;
+    }
+  };
+  await heldWithin(withinMs, 'expectations hold', hold, {}).catch((late: unknown) => {
+    throw found ?? late;
+  });
+}
 
 /** The same with another bound, for the tests of it. */
 export async function heldWithin(ms: number, what: string, condition: Condition, { show }: Waiting): Promise<void> {

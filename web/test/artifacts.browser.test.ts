@@ -6,7 +6,7 @@ import type { Frame, Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { publish, publishDirectory } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { pdfOf, redPoint } from './support/documents.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
@@ -296,7 +296,9 @@ describe('a notebook', () => {
     await picture.waitFor();
     const drawn = 'document.querySelector(".notebook img")';
     expect(await page.evaluate<number>(`${drawn}.decode().then(() => ${drawn}.naturalWidth)`)).toBe(1);
-    expect(await page.locator('.notebook img').count()).toBe(1);
+    await soon(async () => {
+      expect(await page.locator('.notebook img').count()).toBe(1);
+    });
     await page.getByText('and 104 more cells').waitFor();
     expect(await page.title()).not.toBe('run');
     const longest = await page.evaluate<number>(

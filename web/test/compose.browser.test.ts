@@ -8,7 +8,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -136,7 +136,9 @@ describe('a letter', () => {
     await thread.getByRole('article').filter({ hasText: 'And the northern one.' }).waitFor();
     await page.getByText('Sent to ada.').waitFor();
     expect(await sentAs('And the northern one.')).toEqual([expect.objectContaining({ threadId: answer?.threadId })]);
-    expect(await thread.getByText('And the northern one.').count()).toBe(1);
+    await soon(async () => {
+      expect(await thread.getByText('And the northern one.').count()).toBe(1);
+    });
   });
 
   test('is kept while it is written, and says what is wrong with its files where they are', async () => {
@@ -165,7 +167,9 @@ describe('a letter', () => {
     await choose('south.csv');
     await eventually('it is there again', async () => (await page.getByText('choose it again').count()) === 0, {});
     await page.getByRole('link', { name: 'Now', exact: true }).click();
-    expect(await text(page).inputValue()).toBe('Not yet done.');
+    await soon(async () => {
+      expect(await text(page).inputValue()).toBe('Not yet done.');
+    });
     await text(page).press('Control+Enter');
     await page.getByText('Sent to Benny.').waitFor();
     expect(await sentAs('Not yet done.')).toEqual([
@@ -191,7 +195,9 @@ describe('a letter', () => {
     await page.getByText('Sent to').waitFor({ state: 'attached' });
     expect(lost).toBe(1);
     expect(await sentAs('Only once.')).toHaveLength(1);
-    expect(await page.getByText('Only once.').count()).toBe(1);
+    await soon(async () => {
+      expect(await page.getByText('Only once.').count()).toBe(1);
+    });
     await page.unroute('**/api/projects/team/messages');
 
     await api.api.stop();
@@ -199,7 +205,9 @@ describe('a letter', () => {
     await text(page).press('Control+Enter');
     await page.getByText('not sent yet, is tried again').waitFor();
     await page.getByRole('button', { name: 'Stop trying' }).click();
-    expect(await text(page).inputValue()).toBe('While it is away.');
+    await soon(async () => {
+      expect(await text(page).inputValue()).toBe('While it is away.');
+    });
     await text(page).press('Control+Enter');
     await page.getByText('not sent yet, is tried again').waitFor();
     await api.api.start();
@@ -207,7 +215,9 @@ describe('a letter', () => {
     await page.getByText('not sent yet, is tried again').waitFor({ state: 'detached' });
     await eventually('it is shown once', async () => (await page.getByText('While it is away.').count()) === 1, {});
     expect(await sentAs('While it is away.')).toHaveLength(1);
-    expect(await text(page).inputValue()).toBe('');
+    await soon(async () => {
+      expect(await text(page).inputValue()).toBe('');
+    });
     browser.expectErrors(/ERR_|Failed to load/);
   });
 

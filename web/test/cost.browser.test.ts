@@ -3,6 +3,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, payForCall, playTurn } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -43,11 +44,13 @@ describe('the cost of a project', () => {
     const drawing = page.getByRole('img', { name: /Cost on each day of UTC from .* The most: \$1\.50 on/ });
     await drawing.waitFor();
     const days = page.getByRole('group', { name: 'Days as a table' });
-    expect(await days.getByRole('row').allInnerTexts()).toEqual([
-      expect.stringMatching(/Day \(UTC\)\s+All\s+ada\s+Benny/),
-      expect.stringMatching(new RegExp(`${dayOf(now)}\\s+\\$1\\.50\\s+\\$0\\.75\\s+\\$0\\.75`)),
-      expect.stringMatching(new RegExp(`${dayOf(now - 3 * dayMs)}\\s+\\$0\\.50\\s+\\$0\\.25\\s+\\$0\\.25`)),
-    ]);
+    await soon(async () => {
+      expect(await days.getByRole('row').allInnerTexts()).toEqual([
+        expect.stringMatching(/Day \(UTC\)\s+All\s+ada\s+Benny/),
+        expect.stringMatching(new RegExp(`${dayOf(now)}\\s+\\$1\\.50\\s+\\$0\\.75\\s+\\$0\\.75`)),
+        expect.stringMatching(new RegExp(`${dayOf(now - 3 * dayMs)}\\s+\\$0\\.50\\s+\\$0\\.25\\s+\\$0\\.25`)),
+      ]);
+    });
     await page.getByRole('button', { name: 'Models' }).click();
     await days.getByRole('columnheader', { name: 'opus' }).waitFor();
     expect(new URL(page.url()).searchParams.get('by')).toBe('model');
@@ -113,7 +116,9 @@ test('who did what stands on System and Log, by one of them in the address', asy
     .click();
   await acts.getByText(/suzumio audit --actor operate-\d/).waitFor();
   expect(new URL(page.url()).searchParams.get('by')).toMatch(/^operate-\d$/);
-  expect(await acts.getByRole('row').count()).toBe(2);
+  await soon(async () => {
+    expect(await acts.getByRole('row').count()).toBe(2);
+  });
   await acts.getByRole('link', { name: 'river' }).click();
   await page.getByRole('row', { name: /paused the project/ }).waitFor();
   await page
@@ -145,7 +150,9 @@ agents:
   await page.getByText('ada', { exact: true }).click();
   await page.getByText('DB_DSN:', { exact: true }).waitFor();
   // Both of them, in the file and in what it was resolved to.
-  expect(await page.locator('.setup-hidden').count()).toBe(4);
+  await soon(async () => {
+    expect(await page.locator('.setup-hidden').count()).toBe(4);
+  });
   expect(await page.content()).not.toContain('squirrel');
 });
 

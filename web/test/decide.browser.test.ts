@@ -4,7 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -109,10 +109,14 @@ describe('a report', () => {
     // Letters are text where text is written, and a draft is there after another page.
     await page.getByRole('link', { name: 'Log', exact: true }).click();
     await page.getByRole('link', { name: 'Report', exact: true }).click();
-    expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    await soon(async () => {
+      expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    });
     await button(page, /^Send back/).click();
     await page.keyboard.press('z');
-    expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    await soon(async () => {
+      expect(await text.inputValue()).toBe('Name the gauge, azjk.');
+    });
     await button(page, /^Send back/).click();
     await becomes(name, 'running');
     expect(
@@ -233,7 +237,9 @@ describe('the inbox', () => {
       await page.getByText(`suzumio approve ${name} --report-version 1`).waitFor();
       expect([scope, await button(page, /^(Approve|Request changes)/).count()]).toEqual([scope, acts]);
       await page.keyboard.press('a');
-      expect(await button(page, /^Take back/).count()).toBe(acts / 2);
+      await soon(async () => {
+        expect(await button(page, /^Take back/).count()).toBe(acts / 2);
+      });
       await page.keyboard.press('z');
     }
   });

@@ -4,6 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -148,7 +149,9 @@ describe('the search', () => {
     await page.getByRole('region', { name: 'Projects', exact: true }).getByRole('link', { name: /river/ }).click();
     await page.getByRole('heading', { name: 'river', level: 1 }).waitFor();
     await page.goBack();
-    expect(await page.getByRole('searchbox').inputValue()).toBe('river');
+    await soon(async () => {
+      expect(await page.getByRole('searchbox').inputValue()).toBe('river');
+    });
   });
 
   test('says what is wrong with what it is asked', async () => {

@@ -4,7 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -96,7 +96,9 @@ describe('keys', () => {
     await page.goto(`${api.url}/p/river/mail`);
     await page.getByRole('searchbox', { name: 'Search mail' }).waitFor();
     await press(page, '/', 'g', 'i', '?');
-    expect(await page.getByRole('searchbox', { name: 'Search mail' }).inputValue()).toBe('gi?');
+    await soon(async () => {
+      expect(await page.getByRole('searchbox', { name: 'Search mail' }).inputValue()).toBe('gi?');
+    });
   });
 
   test('write text in fields and in the editor, and do nothing where they are turned off', async () => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 import { pasteInto } from './support/paste.js';
 
@@ -99,7 +99,9 @@ describe('a project', () => {
         .getByText(/newsroom/)
         .count(),
     ).toBe(0);
-    expect(await page.getByLabel('What it says').inputValue()).toBe('');
+    await soon(async () => {
+      expect(await page.getByLabel('What it says').inputValue()).toBe('');
+    });
     await page.getByRole('button', { name: 'Take back what I had written' }).click();
     await page.getByText(/Makes newsroom(-\d)? with 4 agents/).waitFor();
     expect(await page.getByLabel('What it says').inputValue()).toBe("Tonight's bulletin, please.");
@@ -148,7 +150,9 @@ describe('what is given', () => {
     await eventually('the draft is back', async () => (await lines(page)).trim() === 'name: kept', {
       show: () => lines(page),
     });
-    expect(await page.getByLabel('What it says').inputValue()).toBe('Also kept.');
+    await soon(async () => {
+      expect(await page.getByLabel('What it says').inputValue()).toBe('Also kept.');
+    });
     await choose.setInputFiles({ name: 'a.yaml', mimeType: 'text/yaml', buffer: Buffer.from(textOf('chosen')) });
     await page.getByText('Makes chosen with 1 agent', { exact: false }).waitFor();
   });

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 import { pasteInto } from './support/paste.js';
 
@@ -136,12 +137,31 @@ describe('the versions of a project file', () => {
       await button(page, 'Earlier versions').click();
       await versionLink(page, last).waitFor();
     }
-    expect(await versions(page).getByRole('link').count()).toBe(200);
+    await soon(async () => {
+      expect(await versions(page).getByRole('link').count()).toBe(200);
+    });
     expect(await button(page, 'Earlier versions').count()).toBe(0);
   });
 });
 
 describe('the file of a living project', () => {
+  test('that reads others is changed from its text with everything resolved', async () => {
+    browser.expectErrors(refusals);
+    const source = fileOf('imports', { read: '@import(read.md)' });
+    const { config } = loadProjectText(source.replace('@import(read.md)', 'Read the gauge.'), 'file');
+    await api.cell.createProject({ config, source, actor: 'ann' });
+    const page = await open('/p/imports/setup?change=yes');
+    await page.getByText('here everything stands in its place', { exact: false }).waitFor();
+    await editor(page).getByText('rendered: 1').waitFor();
+    const { json } = await api.get('/api/projects/imports/config/versions/1?rendered=true');
+    const { rendered } = json as { rendered: string };
+    expect(rendered).not.toContain('@import');
+    await rewrite(page, rendered.replace('Read the gauge.', 'Read both gauges.'));
+    await button(page, 'Show what changes').click();
+    await changes(page).first().waitFor();
+    expect(await changes(page).allInnerTexts()).toHaveLength(1);
+  });
+
   test('is changed: mended, refused, looked at, applied; what is written outlives a reload', async () => {
     browser.expectErrors(refusals);
     await api.create(fileOf('river'));
@@ -213,6 +233,7 @@ describe('the file of a living project', () => {
     expect((await answer).status()).toBe(409);
     const newer = page.getByRole('region', { name: 'Another version is in force' });
     await newer.getByText('Version 2 is in force by now').waitFor();
+    await changes(page, 'What the other has changed').first().waitFor();
     expect(await changes(page, 'What the other has changed').allInnerTexts()).toEqual([
       expect.stringMatching(/agents\.ben\.prompt\s+Read\.\s*→\s*becomes\s*Read all\./),
     ]);

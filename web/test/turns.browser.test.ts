@@ -8,7 +8,7 @@ import { type FakeToolhost, fakeToolhost } from '../../services/api/test/support
 import { beginTurn, claim, failTurn, leaveFiles, takeSteps } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { eventually } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const hostile = '\u202Eevil\u200B <img src=x onerror=alert(1)> <script>alert(1)</script>';
@@ -79,9 +79,15 @@ test('lanes have every attempt, and lead to its turn by the keyboard', async () 
   const page = await open('/p/team/turns');
   await page.getByText('2 failed attempts').waitFor();
   const bar = page.getByRole('link', { name: /^ada, turn 1: done, .*2 attempts/ });
-  expect(await bar.locator('rect').count()).toBe(2);
-  expect(await bar.locator('.bar-failed-attempt').count()).toBe(1);
-  expect(await page.locator('a.bar[tabindex="0"]').count()).toBe(1);
+  await soon(async () => {
+    expect(await bar.locator('rect').count()).toBe(2);
+  });
+  await soon(async () => {
+    expect(await bar.locator('.bar-failed-attempt').count()).toBe(1);
+  });
+  await soon(async () => {
+    expect(await page.locator('a.bar[tabindex="0"]').count()).toBe(1);
+  });
   await page.locator('a.bar').last().focus();
   await page.keyboard.press('Home');
   await page.keyboard.press('Enter');
@@ -131,7 +137,9 @@ test('the files that it has changed are shown as a diff', async () => {
     '2 added + Level: 2.9 m.',
     '3 3 Three.',
   ]);
-  expect(await page.locator('.diff u').allInnerTexts()).toEqual(['none', '2.9 m']);
+  await soon(async () => {
+    expect(await page.locator('.diff u').allInnerTexts()).toEqual(['none', '2.9 m']);
+  });
   await page.getByText('5,000 more characters').waitFor();
   await page.getByText('b.bin').waitFor();
   // What a model wrote is text, whatever it is.

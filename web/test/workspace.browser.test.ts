@@ -6,6 +6,7 @@ import { leaveFiles, push } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { claimDiff, endDiff } from '@suzumio/store/content/repository-diffs';
 import { teamYaml } from '../../test/support/cell.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -49,10 +50,12 @@ test('files are found by directories, read, downloaded, and seen as they were', 
   await page.getByText(createHash('sha256').update(bytes).digest('hex'), { exact: true }).waitFor();
 
   const history = page.getByRole('region', { name: 'History' });
-  expect(await history.getByRole('listitem').allInnerTexts()).toEqual([
-    expect.stringMatching(/^Turn 3/),
-    expect.stringMatching(/^Turn 1/),
-  ]);
+  await soon(async () => {
+    expect(await history.getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Turn 3/),
+      expect.stringMatching(/^Turn 1/),
+    ]);
+  });
   await page.getByLabel('When').selectOption({ label: 'after turn 2' });
   await page.getByText('print(1)').waitFor();
   await page.reload();
@@ -124,13 +127,15 @@ test('a shared repository has its branches, and who has moved them', async () =>
     expect.stringMatching(/suzumio\/ada\/level\s+bbbbbbbbbb by ada/),
     expect.stringMatching(/suzumio\/ada\/notes\s+aaaaaaaaaa by ada/),
   ]);
-  expect(await page.getByRole('region', { name: 'Pushes' }).getByRole('listitem').allInnerTexts()).toEqual([
-    expect.stringMatching(/admin\s+main new → bbbbbbbbbb/),
-    expect.stringMatching(
-      /ada, turn 2\s+suzumio\/ada\/level aaaaaaaaaa → bbbbbbbbbb suzumio\/ada\/notes new → aaaaaaaaaa/,
-    ),
-    expect.stringMatching(/ada, turn 1\s+suzumio\/ada\/level new → aaaaaaaaaa/),
-  ]);
+  await soon(async () => {
+    expect(await page.getByRole('region', { name: 'Pushes' }).getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/admin\s+main new → bbbbbbbbbb/),
+      expect.stringMatching(
+        /ada, turn 2\s+suzumio\/ada\/level aaaaaaaaaa → bbbbbbbbbb suzumio\/ada\/notes new → aaaaaaaaaa/,
+      ),
+      expect.stringMatching(/ada, turn 1\s+suzumio\/ada\/level new → aaaaaaaaaa/),
+    ]);
+  });
   for (const command of ['suzumio git fetch sharing', 'suzumio git push sharing']) {
     await page.getByText(command, { exact: true }).waitFor();
   }

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Client } from '@suzumio/contract/client/client';
 import { findReads } from '../reach/reach.js';
 import { versionTable } from '../render/config-changes.js';
 import { sayHint, sayJson, type Session } from '../session.js';
@@ -20,9 +21,11 @@ export function registerConfigVersions(config: Command, action: Parameters<Regis
   examples(
     config
       .command('show <project> [version]')
-      .description("print a project's file as it was given: the newest version, or another one"),
+      .description("print a project's file as it was given: the newest version, or another one")
+      .option('--rendered', 'with everything resolved: imports, profiles, defaults', false),
     ['config show newsroom > newsroom.yaml'],
     ['config show newsroom 3'],
+    ['config show newsroom --rendered', 'a file that can be applied from anywhere'],
   ).action(action(show));
   examples(
     withRoot(config.command('diff <project> [file]'))
@@ -78,10 +81,18 @@ async function versions(session: Session, project: string, { limit }: LimitOptio
   sayHint(session, `config diff ${project}`, `config apply ${project} FILE`);
 }
 
-async function show(session: Session, project: string, version: string | undefined): Promise<undefined> {
+async function show(
+  session: Session,
+  project: string,
+  version: string | undefined,
+  { rendered }: { rendered: boolean },
+): Promise<undefined> {
   const api = await findReads(session);
-  const source =
-    version === undefined ? await api.getProjectSource({ project }) : await api.getConfigVersion({ project, version });
+  const source = rendered
+    ? await renderedVersion(api, project, version)
+    : version === undefined
+      ? await api.getProjectSource({ project })
+      : await api.getConfigVersion({ project, version });
   if (source.file === null) {
     throw new UsageError(
       `The text of version ${String(source.version)} is not there any more.`,
@@ -90,6 +101,12 @@ async function show(session: Session, project: string, version: string | undefin
   }
   sayJson(session, { version: source.version, file: source.file });
   if (!session.json) session.context.out.write(source.file.endsWith('\n') ? source.file : `${source.file}\n`);
+}
+
+async function renderedVersion(api: Client, project: string, asked: string | undefined) {
+  const version = asked ?? String((await api.getProjectSource({ project })).version);
+  const answer = await api.getConfigVersion({ project, version, query: { rendered: 'true' } });
+  return { version: answer.version, file: answer.rendered ?? null };
 }
 
 interface DiffOptions {

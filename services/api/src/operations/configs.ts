@@ -2,6 +2,7 @@ import type { configs } from '@suzumio/contract/operations/configs';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { withoutSecretValues } from '@suzumio/core/config/agent-env';
 import { compareConfigs } from '@suzumio/core/config/compare-configs';
+import { withoutTaken } from '@suzumio/core/config/local-toolpacks';
 import { listVersions, readVersion, withVariables } from '@suzumio/store/projects/config-versions';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasVersions } from '@suzumio/store/sqlite/configs';
@@ -16,7 +17,10 @@ export const configRuns: Runs<typeof configs> = {
       const version = versionOf(call.params.version);
       const view = readVersion(store.reader, version);
       const file = await fileOf(call.context.cell, store, version);
-      return { ...view, file, config: withoutSecretValues(configAt(store, version)) };
+      const config = withoutSecretValues(configAt(store, version));
+      if (!call.query.rendered) return { ...view, file, config };
+      const { renderConfig } = await import('@suzumio/core/config/render-config');
+      return { ...view, file, config, rendered: renderConfig(withoutTaken(config)) };
     }),
 
   compareConfigVersions: (call) =>

@@ -39,12 +39,25 @@ export const compareVersionsQuery = request({
 
 export const configVersionListAnswer = listOf(configVersionView);
 
+export const configVersionQuery = request({
+  rendered: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe('Whether the answer has its text with everything resolved, too.'),
+});
+
 export const configVersionAnswer = configVersionView.extend({
   file: z
     .string()
     .nullable()
     .describe('Its text, as `getProjectSource` shows it; null where it is not there any more.'),
   config: projectConfig.describe('What it was resolved to, as `getResolvedConfig` shows it.'),
+  rendered: z
+    .exactOptional(z.string())
+    .describe(
+      'Its text with everything resolved, as a file that can be applied from anywhere; where that was asked for.',
+    ),
 });
 export type ConfigVersionAnswer = z.infer<typeof configVersionAnswer>;
 
@@ -88,8 +101,8 @@ export const configs = resource('Projects', {
     method: 'get',
     path: '/api/projects/:project/config/versions/:version',
     summary: "A version of a project's file: its text, and what it was resolved to.",
-    description: 'Values of variables and of headers are `(hidden)`.',
-    query: noQuery,
+    description: 'Values of variables and of headers are `(hidden)`. Applied again, they stay what they are.',
+    query: configVersionQuery,
     answers: { 200: { description: 'The version.', content: json(configVersionAnswer) } },
     refusals: ['config-version-unknown'],
   },

@@ -12,9 +12,8 @@ import { visible } from '../../../parts/visible.js';
 import type { EditorHandle, Marked } from '../../make/editor.js';
 import { givenFile, givenText, mostBytes } from '../../make/given.js';
 import { Problems } from '../../make/problems.js';
-import { type Checked, checkFile } from './check-file.js';
+import { type Checked, checkFile, wholeFile } from './check-file.js';
 import { Newer } from './newer.js';
-import { useVersion } from './use-versions.js';
 import { WhatChanges } from './what-changes.js';
 
 const Editor = lazy(() => import('../../make/editor.js'));
@@ -22,6 +21,14 @@ const none: readonly Marked[] = [];
 const emptied: Checked = { problems: [{ line: 1, column: 1, message: 'the file is empty' }], warnings: [], notes: [] };
 /** Nothing is written; `base` is the version that it was begun from. */
 const empty = { file: '', base: 0 };
+
+/** What a new version is begun from. */
+interface Begun {
+  readonly file: string;
+  readonly base: number;
+  /** Whether the file as it was given reads others, so that it was resolved. */
+  readonly isRendered: boolean;
+}
 
 interface Props {
   readonly project: string;
@@ -34,12 +41,17 @@ interface Props {
 /** A new version of a project's file, written from the newest, or gone on with where it was left. */
 export default function ChangeFile(props: Props) {
   const [begun] = useState(props.newest);
-  const read = useVersion(props.project, begun);
-  if (read.data !== undefined) return <Changing {...props} begun={{ file: read.data.file ?? '', base: begun }} />;
+  const read = useQuery({
+    queryKey: ['config-whole', props.project, begun],
+    queryFn: () => wholeFile(props.project, begun),
+    staleTime: Infinity,
+    gcTime: 60_000,
+  });
+  if (read.data !== undefined) return <Changing {...props} begun={{ ...read.data, base: begun }} />;
   return read.error ? <Failure error={read.error} again={() => void read.refetch()} /> : null;
 }
 
-function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typeof empty }) {
+function Changing({ project, newest, run, onLeave, begun }: Props & { begun: Begun }) {
   const [draft, setDraft, forget] = useDraft(`project file ${project}`, empty);
   const { file, base } = draft.base === 0 ? begun : draft;
   const editor = useRef<EditorHandle>(null);
@@ -103,6 +115,9 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: typ
           <h2>A new version of the file</h2>
           <span className="quiet">
             from version {base}. Values that are <code>(hidden)</code> stay what they are.
+            {begun.isRendered
+              ? ' The file as it was given reads others of the machine that it is on; here everything stands in its place.'
+              : ''}
           </span>
         </div>
         {refused === '' ? null : (

@@ -35,6 +35,19 @@ export async function checkFile(project: string, file: string): Promise<Checked>
   }
 }
 
+/**
+ * A version as text that can be applied from here: as it was given, or with everything resolved where that names imports or
+ * directories of the machine that it was given on.
+ */
+export async function wholeFile(project: string, number: number): Promise<{ file: string; isRendered: boolean }> {
+  const version = String(number);
+  const { file } = await api.getConfigVersion({ project, version });
+  if (file !== null && (await checkFile(project, file)).problems.length === 0) return { file, isRendered: false };
+  const { rendered = '' } = await api.getConfigVersion({ project, version, query: { rendered: 'true' } });
+  const { problems } = await checkFile(project, rendered);
+  return file === null || problems.length === 0 ? { file: rendered, isRendered: true } : { file, isRendered: false };
+}
+
 /** The place and the words of a line such as `file:14:9  unknown field`; without a place it is about the beginning. */
 function markedOf(said: string): Marked {
   const [, line, column, message] = /^file:(\d+):(\d+) {2}(.*)$/s.exec(said) ?? [];
