@@ -4,7 +4,7 @@ import { configVersionView } from '../model/config-version.js';
 import { projectConfig } from '../model/project-config.js';
 import { json, resource } from './operation.js';
 import { createProjectRequest } from './projects.js';
-import { listOf, noQuery, numeral, pageQuery, request } from './request.js';
+import { listOf, numeral, pageQuery, request } from './request.js';
 
 const number = z.int().min(1);
 
