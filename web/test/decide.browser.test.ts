@@ -195,7 +195,7 @@ describe('a report', () => {
     browser.expectErrors(/status of 409/);
     await one.getByText(/The report was approved, version 1, by (admin|operate-1)/).waitFor();
     // What comes next has the focus.
-    expect(await focused(one)).toContain('inlet');
+    await soon(async () => expect(await focused(one)).toContain('inlet'));
     await one.keyboard.press('Enter');
     await one.getByRole('heading', { name: 'inlet one' }).waitFor();
   });
@@ -257,7 +257,7 @@ describe('the inbox', () => {
     await page.keyboard.press('Enter');
     await button(page, /^Take back/).waitFor();
     await page.keyboard.press('Tab');
-    expect(await focused(page)).toMatch(/^Take back/);
+    await soon(async () => expect(await focused(page)).toMatch(/^Take back/));
     await page.keyboard.press('Enter');
     await button(page, /^Approve/).waitFor();
     expect(await status(name)).toBe('submitted');

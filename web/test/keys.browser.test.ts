@@ -42,9 +42,9 @@ describe('keys', () => {
     await title(page, 'Projects').waitFor();
     await page.getByRole('link', { name: 'river' }).first().waitFor();
     await press(page, 'j', 'j');
-    expect(await focused(page)).toBe('river');
+    await soon(async () => expect(await focused(page)).toBe('river'));
     await press(page, 'k');
-    expect(await focused(page)).toBe('tides');
+    await soon(async () => expect(await focused(page)).toBe('tides'));
     await press(page, 'Enter');
     await title(page, 'tides').waitFor();
     await press(page, 'w');
@@ -130,8 +130,10 @@ describe('the palette', () => {
     };
     await write('riv');
     await option(page, /^river/).waitFor();
-    expect(await page.getByRole('combobox', { name: /^Where to go/ }).getAttribute('aria-activedescendant')).toBe(
-      await option(page, /^river/).getAttribute('id'),
+    await soon(async () =>
+      expect(await page.getByRole('combobox', { name: /^Where to go/ }).getAttribute('aria-activedescendant')).toBe(
+        await option(page, /^river/).getAttribute('id'),
+      ),
     );
     await press(page, 'Enter');
     await title(page, 'river').waitFor();
@@ -139,7 +141,7 @@ describe('the palette', () => {
     await option(page, /^Benny reader/).waitFor();
     await option(page, /^Benny, turn 1 failed/).waitFor();
     await press(page, 'ArrowDown');
-    expect(await chosen(page)).toMatch(/^Benny, turn 1/);
+    await soon(async () => expect(await chosen(page)).toMatch(/^Benny, turn 1/));
     await press(page, 'Enter');
     await page.waitForURL(/\/turns\/ben:1$/);
     await write('north gauge');
@@ -152,7 +154,7 @@ describe('the palette', () => {
     await page.waitForURL(/\/p\/river\/log$/);
     // Words that nothing here has lead to the search; what it finds of other projects stands below that.
     await write('tides "north gauge');
-    expect(await chosen(page)).toBe('Search everything for “tides "north gauge”');
+    await soon(async () => expect(await chosen(page)).toBe('Search everything for “tides "north gauge”'));
     await page.goto(`${api.url}/p/tides`);
     await title(page, 'tides').waitFor();
     await write('north');
@@ -176,12 +178,12 @@ describe('the palette', () => {
     expect(await page.locator('[role=option][aria-selected=true]').count()).toBe(0);
     await page.getByRole('combobox', { name: /^Where to go/ }).fill('write mail');
     await press(page, 'Enter');
-    expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA');
+    await soon(async () => expect(await page.evaluate('document.activeElement.tagName')).toBe('TEXTAREA'));
     // What ends something is only shown.
     await press(page, 'Control+k');
     await page.getByRole('combobox', { name: /^Where to go/ }).fill('stop');
     await press(page, 'Enter');
-    expect(await focused(page)).toBe('Stop');
+    await soon(async () => expect(await focused(page)).toBe('Stop'));
     await press(page, 'Escape', 'Control+k');
     await page.getByRole('combobox', { name: /^Where to go/ }).fill('pause');
     await press(page, 'Enter');

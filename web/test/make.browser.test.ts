@@ -89,7 +89,7 @@ describe('a project', () => {
     await page.getByRole('button', { name: /^A newsroom/ }).click();
     await page.getByText(/Makes newsroom(-\d)? with 4 agents/).waitFor();
     // The button that was pressed is gone: the next act has the focus.
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('Create and start');
+    await soon(async () => expect(await page.evaluate('document.activeElement.textContent')).toBe('Create and start'));
     const other = Buffer.from(textOf('other').replace('task:', 'tsk:'));
     await page.getByLabel('Choose a file').setInputFiles({ name: 'a.yaml', mimeType: 'text/yaml', buffer: other });
     await page.locator('.make-act .make-count').getByText('problems to mend first').waitFor();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -6,6 +7,7 @@ import { beginTurn, failTurn, leaveFiles, publish } from '../../services/api/tes
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -63,7 +65,7 @@ describe('a project', () => {
     await page.getByRole('status').getByText('one runs.').waitFor();
     await button(page, 'Pause').waitFor();
     // What had the focus is gone: it is on the next act.
-    expect(await focused(page)).toMatch(/^Pause/);
+    await soon(async () => expect(await focused(page)).toMatch(/^Pause/));
     await page.keyboard.press('p');
     await page.getByRole('status').getByText('one is paused.').waitFor();
     await page.locator('.project-title').getByText('paused').waitFor();
@@ -136,7 +138,7 @@ describe('a project', () => {
     await dialog(page).getByText('It has none.').waitFor();
     await page.keyboard.press('Escape');
     await dialog(page).waitFor({ state: 'detached' });
-    expect(await focused(page)).toBe('More');
+    await soon(async () => expect(await focused(page)).toBe('More'));
     browser.expectErrors(/status of 400/);
   });
 
@@ -187,7 +189,7 @@ describe('a project', () => {
     await dialog(page)
       .getByText(/is no more/)
       .waitFor();
-    expect(await focused(page)).toBe('All projects');
+    await soon(async () => expect(await focused(page)).toBe('All projects'));
     await page.keyboard.press('Enter');
     await page.waitForURL(`${api.url}/projects`);
     expect((await api.get('/api/projects/four')).status).toBe(404);
@@ -204,10 +206,15 @@ describe('an agent', () => {
     await page.locator('.agent-head').getByText('turn 1 is next').waitFor();
     await beginTurn(api, 'team', 'ada');
     await go(page, '/p/team/turns/ada:1');
+    // What the agent may do next is heard of after what has become of its turn.
+    await page.route(/\/api\/projects\/team(\?.*)?$/, async (route) => {
+      await sleep(700);
+      await route.continue();
+    });
     await button(page, 'Cancel turn').click();
     await page.getByRole('status').getByText('Turn 1 is cancelled.').waitFor();
     await button(page, 'Retry').waitFor();
-    expect(await focused(page)).toMatch(/^Retry/);
+    await soon(async () => expect(await focused(page)).toMatch(/^Retry/));
     await page.keyboard.press('r');
     await page.getByRole('status').getByText('The turn is queued again.').waitFor();
     await button(page, 'Cancel turn').click();
@@ -346,7 +353,7 @@ test('a phone and a keyboard are enough', async () => {
   await button(page, 'Stop').waitFor();
   await page.keyboard.press('Escape');
   expect(await button(page, 'Stop').count()).toBe(0);
-  expect(await focused(page)).toBe('Stop');
+  await soon(async () => expect(await focused(page)).toBe('Stop'));
   await tab(/^More/);
   await page.keyboard.press('Enter');
   await tab(/^Delete…/);
