@@ -4,11 +4,11 @@ import { readProjectText } from '@suzumio/core/config/read-project';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { DiffConfigAnswer } from '@suzumio/contract/operations/configs';
 import { extendGrant } from '@suzumio/store/cell/grants';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
-import { admission, admitOwnFile, type OwnFileOptions } from './host-policy.js';
+import { admission, admitOwnFile, type OwnFileOptions, requireAllowable } from './host-policy.js';
 import { confirm } from './commands/confirm.js';
 import { sayChanges } from './commands/say-changes.js';
 import { refuseOverrulingThere, sayGrant, sayWarnings } from './project-file.js';
@@ -56,11 +56,37 @@ export async function revertTo(
   return undefined;
 }
 
-/** The text of a file as it is sent to a server, which reads nothing of this machine. */
-export function postedFile(session: Session, path: string, configRoot: string | undefined): Promise<string> {
+/**
+ * What a file would change in a project.
+ *
+ * @throws SuzumioError `policy-denied`, which leads to what allows it where that is another command
+ */
+export async function diffFile(
+  session: Session,
+  project: string,
+  path: string,
+  configRoot: string | undefined,
+): Promise<DiffConfigAnswer> {
   const source = readProjectFile(path, { env: session.context.env, configRoot });
   sayWarnings(session, source);
-  return Promise.resolve(textOf(source));
+  const api = await requireApi(session);
+  // What nothing a person agrees to would let in is refused at its line.
+  if (session.url === undefined) requireAllowable(session, source, { allowProcess: true });
+  return api.diffConfig({ project, body: { file: textOf(source) } }).catch((error: unknown) => {
+    if (!isSuzumioError(error, 'policy-denied')) throw error;
+    const next =
+      session.url === undefined
+        ? {
+            next: `${session.suzumio} config apply ${project} ${path}   (it allows what a file of your own may use, shows what changes, and asks)`,
+          }
+        : {};
+    throw new SuzumioError(error.code, ofFile(path, error.message), { ...error.details, ...next }, { cause: error });
+  });
+}
+
+/** Names the file whose problems a server tells. The lines are those of the file as it was sent, which nobody sees. */
+function ofFile(path: string, problems: string): string {
+  return problems.replaceAll(/^file:\d+:\d+ {2}/gm, () => `${path}  `);
 }
 
 interface Applied {

@@ -74,15 +74,25 @@ export async function admission(
   source: ProjectSource,
   { allowProvider = [], allowToolpack = [], ...options }: OwnFileOptions,
 ): Promise<Admission> {
-  const ofHost = hostPolicy(session, options);
-  const policy = policyWithGrants(ofHost, new DataDirectory(session.root))(source.config.name);
   // What is refused anyway is refused without a question.
-  admitOwnFile(session, source, allOf(session, source, policy));
+  const policy = requireAllowable(session, source, options);
   return {
     policy,
     toolpacks: await allowToolpacks(session, source, { policy, host: hostOf(session), agreed: allowToolpack }),
     providers: await allowProviders(session, source, policy, allowProvider),
   };
+}
+
+/**
+ * Refuses a file of this person's own that nothing they agree to would let in.
+ *
+ * @returns what its project may ask of this machine so far
+ * @throws {ConfigErrors} `policy-denied`
+ */
+export function requireAllowable(session: Session, source: ProjectSource, options: PolicyOptions = {}): Policy {
+  const policy = policyWithGrants(hostPolicy(session, options), new DataDirectory(session.root))(source.config.name);
+  admitOwnFile(session, source, allOf(session, source, policy));
+  return policy;
 }
 
 /** The admission of a file whose person would agree to all that can be agreed to. */

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { findReads, requireApi } from '../reach/reach.js';
+import { findReads } from '../reach/reach.js';
 import { versionTable } from '../render/config-changes.js';
 import { sayHint, sayJson, sayNext, type Session } from '../session.js';
 import { UsageError } from '../usage-error.js';
@@ -109,9 +109,8 @@ async function diff(
         'config diff --help',
       );
     }
-    const { postedFile } = await import('../change-config.js');
-    const api = await requireApi(session);
-    const answer = await api.diffConfig({ project, body: { file: await postedFile(session, file, configRoot) } });
+    const { diffFile } = await import('../change-config.js');
+    const answer = await diffFile(session, project, file, configRoot);
     sayJson(session, answer);
     sayChanges(session, answer.changes, `${file} says what version ${String(answer.version)} says.`);
     if (answer.changes.length > 0) sayNext(session, `config apply ${project} ${file}`);

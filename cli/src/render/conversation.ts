@@ -49,6 +49,8 @@ function passage({ text, cutChars }: ConversationEntry): string[] {
 }
 
 function calls({ calls: made, moreCalls }: ConversationEntry): string[] {
-  const shown = made.map(({ name, arguments: written }) => `  calls ${oneLine(name)} ${visibleLines(written).join(' ')}`);
+  const shown = made.map(
+    ({ name, arguments: written }) => `  calls ${oneLine(name)} ${visibleLines(written).join(' ')}`,
+  );
   return moreCalls === 0 ? shown : [...shown, `  and ${moreCalls} more calls`];
 }
