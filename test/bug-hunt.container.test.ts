@@ -76,6 +76,9 @@ describe.each([
     const take = () => world.run('patch', 'apply', 'bug-hunt', 'developer.patch', '--repository', repository);
     expect(await take()).toMatchObject({ code: 0, out: expect.stringContaining('1 file changed') });
     writeFileSync(join(repository, 'CHANGES'), 'The mean is no longer rounded down.\n');
+    // In the line above what the patch has changed.
+    const tides = join(repository, 'tides.py');
+    writeFileSync(tides, readFileSync(tides, 'utf8').replace('The mean of some', 'The arithmetic mean of some'));
     gitIn(repository, 'add', '--all');
     gitIn(repository, 'commit', '--quiet', '--message', 'Mend the mean');
     const head = gitIn(repository, 'rev-parse', 'HEAD');
@@ -85,6 +88,7 @@ describe.each([
     expect(await take()).toMatchObject({ code: 0, out: expect.stringContaining(`against ${head}: 1 file changed`) });
     expect(readFileSync(join(repository, 'tides.py'), 'utf8')).toContain("raise ValueError('there are no levels')");
     expect(gitIn(repository, 'diff', '--stat')).toMatch(/tides\.py \| 2 \+\+/);
+    expect(readFileSync(tides, 'utf8')).toContain('The arithmetic mean of some levels.');
     execFileSync('python3', ['-m', 'unittest'], { cwd: repository, stdio: 'pipe' });
   });
 });

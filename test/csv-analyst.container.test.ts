@@ -62,7 +62,9 @@ async function calls(agent: string): Promise<Call[]> {
 
 async function plot(): Promise<Buffer> {
   const file = join(world.directory, 'plot.png');
-  expect(await world.run('artifacts', 'get', 'csv-analyst', 'levels.png', '--output', file)).toMatchObject({ code: 0 });
+  expect(await world.run('artifacts', 'get', 'csv-analyst', 'levels.png', '--output', file, '--force')).toMatchObject({
+    code: 0,
+  });
   return readFile(file);
 }
 
@@ -70,7 +72,9 @@ describe('the team of csv-analyst', () => {
   test('reads a table with pandas, draws a plot, looks at it and reports, as its script says', async () => {
     const report = await reported('csv-analyst.yaml');
     expect(report).toContain('Highest: 322 cm, Thursday 18:00. Mean: 216.6 cm of 168 readings.');
-    expect(report).toMatch(/levels\.png: \[image png 640x480, \d+ kB\]/);
+    expect(report).toContain('](levels.png)');
+    const shown = (await calls('editor')).map(({ output }) => JSON.stringify(output)).join('\n');
+    expect(shown).toMatch(/levels\.png: \[image png 640x480, \d+ kB\]/);
     expect((await calls('analyst')).map(({ tool }) => tool)).toEqual([
       'file.read',
       'file.write',
@@ -80,7 +84,13 @@ describe('the team of csv-analyst', () => {
       'artifacts.publish',
       'messages.send',
     ]);
-    expect((await plot()).subarray(1, 4).toString()).toBe('PNG');
+    const first = await plot();
+    expect(first.subarray(1, 4).toString()).toBe('PNG');
+    await world.run('request-changes', 'csv-analyst', 'editor', 'And when did it stand lowest?');
+    await eventually('the second question is answered', async () =>
+      /Lowest: 150 cm, [A-Z][a-z]+day \d\d:\d\d\./.test((await world.run('report', 'csv-analyst')).out),
+    );
+    expect((await plot()).equals(first)).toBe(false);
   });
 
   test('does so with models that see: they get the plot as it was published, byte by byte', async () => {

@@ -6,18 +6,25 @@ import { constants } from 'node:os';
 import { fileURLToPath } from 'node:url';
 
 const required = 22;
+const built = new URL('../bundle/dist/main.js', import.meta.url);
 /** The one that a clone has installed. */
 const own = fileURLToPath(new URL('../../node_modules/node/bin/node', import.meta.url));
 
 if (Number.parseInt(process.versions.node, 10) >= required) {
-  await import('../bundle/dist/main.js');
+  if (existsSync(built)) await import('../bundle/dist/main.js');
+  else stop('suzumio is not built yet.', 'npm run build   (in the clone)');
 } else if (existsSync(own)) {
   await standInFor(own);
 } else {
-  console.error(
-    `suzumio needs Node.js ${required} or later; ${process.execPath} is ${process.version}.\n` +
-      `next: put a newer one first on the PATH`,
+  stop(
+    `suzumio needs Node.js ${required} or later; ${process.execPath} is ${process.version}.`,
+    'npm run build   (in the clone: it installs one; or put a newer one first on the PATH)',
   );
+}
+
+/** Says why nothing can be done, and what would help. */
+function stop(why, next) {
+  console.error(`${why}\nnext: ${next}`);
   process.exitCode = 1;
 }
 

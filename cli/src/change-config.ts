@@ -62,7 +62,9 @@ export async function diffFile(
     const grant = await toolpackGrant(session, source, allowToolpack);
     await keepGrant(session, source, grant);
   }
-  const answer = await api.diffConfig({ project, body: { file: textOf(source) } });
+  const answer = await api.diffConfig({ project, body: { file: textOf(source) } }).catch((error: unknown) => {
+    throw refusedFile(session, project, path, error);
+  });
   sayJson(session, answer);
   for (const warning of answer.warnings) session.context.err.write(`warning: ${warning}\n`);
   sayChanges(session, answer.changes, `${path} says what version ${String(answer.version)} says.`);
@@ -82,6 +84,19 @@ export async function revertTo(
   const found = await api.diffConfig({ project, body: wanted });
   await apply(session, api, { project, found, wanted, yes, command: `config revert ${project} ${String(version)}` });
   return undefined;
+}
+
+/** A refusal as it is said of a file of this disk; it leads to what allows it, where that is another command. */
+function refusedFile(session: Session, project: string, path: string, error: unknown): unknown {
+  if (!isSuzumioError(error, 'policy-denied')) return error;
+  // The lines are those of the file as it was sent, which nobody sees.
+  const message = error.message.replaceAll(/^file:\d+:\d+ {2}/gm, () => `${path}  `);
+  const apply = `${session.suzumio} config apply ${project} ${path}`;
+  const next =
+    session.url === undefined
+      ? { next: `${apply}   (it allows what a file of your own may use, shows what changes, and asks)` }
+      : {};
+  return new SuzumioError(error.code, message, { ...error.details, ...next }, { cause: error });
 }
 
 interface Applied {

@@ -74,10 +74,8 @@ export async function admission(
   source: ProjectSource,
   { allowProvider = [], allowToolpack = [], ...options }: OwnFileOptions,
 ): Promise<Admission> {
-  const ofHost = hostPolicy(session, options);
-  const policy = policyWithGrants(ofHost, new DataDirectory(session.root))(source.config.name);
   // What is refused anyway is refused without a question.
-  admitOwnFile(session, source, allOf(session, source, policy));
+  const policy = requireAllowable(session, source, options);
   return {
     policy,
     toolpacks: await allowToolpacks(session, source, { policy, host: hostOf(session), agreed: allowToolpack }),
@@ -91,10 +89,23 @@ export async function toolpackGrant(
   source: ProjectSource,
   agreed: readonly string[],
 ): Promise<Grant | undefined> {
-  const policy = policyWithGrants(hostPolicy(session), new DataDirectory(session.root))(source.config.name);
+  // What nothing that a person agrees to would let in is refused at its line.
+  const policy = requireAllowable(session, source, { allowProcess: true });
   const host = hostOf(session);
   const toolpacks = await allowToolpacks(session, source, { policy, host, agreed });
   return grantFor(source, [], { policy, host, toolpacks, providers: [] });
+}
+
+/**
+ * Refuses a file of this person's own that nothing they agree to would let in.
+ *
+ * @returns what its project may ask of this machine so far
+ * @throws {ConfigErrors} `policy-denied`
+ */
+function requireAllowable(session: Session, source: ProjectSource, options: PolicyOptions = {}): Policy {
+  const policy = policyWithGrants(hostPolicy(session, options), new DataDirectory(session.root))(source.config.name);
+  admitOwnFile(session, source, allOf(session, source, policy));
+  return policy;
 }
 
 /** The admission of a file whose person would agree to all that can be agreed to. */

@@ -1,3 +1,5 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../test/support/poll.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
@@ -79,6 +81,30 @@ describe('the file of a project', () => {
     expect((await world.run('config', 'versions', 'notes')).out).toMatch(/\n1 +.* user/);
     expect((await world.run('config', 'show', 'notes')).out).toBe(original.endsWith('\n') ? original : `${original}\n`);
     expect((await world.run('config', 'diff', 'notes')).out).toContain('The first version changed nothing.');
+  });
+
+  test('that asks for more of this machine is refused at its line, or leads to the command that allows it', async () => {
+    const fixer = 'fixer: { role: fixer, prompt: Mend., workspace: { git: tides } }';
+    const more = original.replace('prompt: Read. }', `prompt: Read. }\n  ${fixer}`);
+    const never = await world.write('more.yaml', more);
+    expect(await world.run('config', 'diff', 'notes', never)).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/more\.yaml:26:\d+ {2}agents\.fixer\.workspace\.git: .* lies in what is never cloned/),
+    });
+    // Not below /dev, where the temporary files of tests may be.
+    const elsewhere = mkdtempSync(join(realpathSync('/tmp'), 'suzumio-own-'));
+    try {
+      const own = join(elsewhere, 'more.yaml');
+      writeFileSync(own, more);
+      const { code, err } = await world.run('config', 'diff', 'notes', own);
+      expect([code, err]).toEqual([
+        3,
+        `${own}  agents.fixer.workspace.git: workspaces may not be clones of ${join(elsewhere, 'tides')} (policy: git)\n` +
+          `next: suzumio config apply notes ${own}   (it allows what a file of your own may use, shows what changes, and asks)\n`,
+      ]);
+    } finally {
+      rmSync(elsewhere, { recursive: true });
+    }
   });
 
   test('has an agent less, which is told as retired', async () => {

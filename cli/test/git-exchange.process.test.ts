@@ -263,6 +263,15 @@ describe('what agents have spoiled', () => {
   });
 });
 
+test('where nothing is shared, and where nothing was pushed, a fetch says so', async () => {
+  await api.create();
+  const from = async (project: string) => (await world.run('git', 'fetch', project, '--repository', own.path)).out;
+  expect(await from('team')).toBe(
+    'The agents of team share no repository: its file says nothing of git: { shared: true }.\n',
+  );
+  expect(await from('tides')).toBe('Nothing has been pushed in tides yet.\n');
+});
+
 test('what another project of the name had is not taken for what this one has', async () => {
   await push();
   await api.call('DELETE', '/api/projects/tides');

@@ -376,8 +376,20 @@ describe('on a Node.js that is too old', () => {
     const { code, stdout, stderr } = await version(alone);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: put a newer one first on the PATH\n$/,
+      /^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: npm run build   \(in the clone: it installs one; or put a newer one first on the PATH\)\n$/,
     );
+  });
+
+  test('where nothing was built, neither', async () => {
+    const alone = await world.write('suzumio.mjs', await readFile(bin, 'utf8'));
+    const ended: unknown = await promisify(execFile)(process.execPath, [alone, '--version']).catch(
+      (error: unknown) => error,
+    );
+    expect(ended).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'suzumio is not built yet.\nnext: npm run build   (in the clone)\n',
+    });
   });
 });
 

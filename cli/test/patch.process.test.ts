@@ -64,6 +64,15 @@ describe('patch apply', () => {
     expect((await apply('ada.patch')).out).toBe(`Your files have all of ada.patch (${id}) already.\n`);
   });
 
+  test('is there already where the person has edited the lines beside it', async () => {
+    const id = await team({ 'a.txt': changed({ 3: 'three' }) });
+    await apply(id);
+    const edited = changed({ 2: 'two', 3: 'note\nthree' });
+    own.commit({ 'a.txt': edited }, 'Taken, and more');
+    expect((await apply('ada.patch')).out).toBe(`Your files have all of ada.patch (${id}) already.\n`);
+    expect(read('a.txt')).toBe(edited);
+  });
+
   test('applies a second one where the first was taken, committed or not, and where the person went on', async () => {
     const first = await team({ 'a.txt': changed({ 3: 'three' }) });
     await apply(first);

@@ -1,3 +1,4 @@
+import type { Client } from '@suzumio/contract/client/client';
 import { type Command, Option } from 'commander';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { findReads, requireApi } from '../reach/reach.js';
@@ -48,10 +49,14 @@ async function fetch(session: Session, project: string, options: Options): Promi
   const api = await findReads(session);
   const place = await placeOf(session, options);
   const moved = await fetchShared({ api, project, ...place });
+  const isEmpty = moved.length === 0 && (await api.listSharedRefs({ project })).items.length === 0;
+  const nothing = isEmpty
+    ? await whyNothing(api, project)
+    : `Nothing is new: suzumio/${project}/* is as the team has it.`;
   const names = moved.map(({ ref, ...others }) => ({ ref: ref.replace('refs/remotes/', 'refs/heads/'), ...others }));
   tell(session, { project, repository: place.own.top, moved }, [
     moved.length === 0
-      ? `Nothing is new: suzumio/${project}/* is as the team has it.`
+      ? nothing
       : `Fetched ${moved.length} ${moved.length === 1 ? 'branch' : 'branches'} of the team; yours stay as they are.`,
     ...names.map((update) => `  ${movedRefs([update])}`),
   ]);
@@ -73,4 +78,11 @@ async function push(session: Session, project: string, refspecs: string[], optio
     ...updates.map((update) => `  ${movedRefs([update])}`),
     'Agents see it when they fetch; send them mail to have them do so.',
   ]);
+}
+
+/** Why there is nothing in the repository that the agents of a project share. */
+export async function whyNothing(api: Client, project: string): Promise<string> {
+  return (await api.getResolvedConfig({ project })).git?.shared === true
+    ? `Nothing has been pushed in ${project} yet.`
+    : `The agents of ${project} share no repository: its file says nothing of git: { shared: true }.`;
 }

@@ -8,7 +8,7 @@ import { renderDiff } from '../render/diff.js';
 import { sharedCommitTable, sharedPushTable, sharedRefTable } from '../render/shared-tables.js';
 import { say, sayJson, type Session } from '../session.js';
 import type { Register } from './action.js';
-import { registerExchange } from './git-exchange.js';
+import { registerExchange, whyNothing } from './git-exchange.js';
 import { examples } from './help.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -56,11 +56,7 @@ async function sayShared<Row>(
   rows: readonly Row[],
   toTable: Parameters<typeof sayRows<Row>>[3],
 ): Promise<void> {
-  const isShared = rows.length > 0 || (await api.getResolvedConfig({ project })).git?.shared === true;
-  const none = isShared
-    ? `Nothing has been pushed in ${project} yet.`
-    : `The agents of ${project} share no repository: its file says nothing of git: { shared: true }.`;
-  sayRows(session, rows, none, toTable);
+  sayRows(session, rows, rows.length > 0 ? '' : await whyNothing(api, project), toTable);
 }
 
 async function refs(session: Session, project: string): Promise<undefined> {

@@ -51,6 +51,8 @@ const remedies: Partial<Record<ErrorCode, (session: Session, error: SuzumioError
   'profile-unknown': ({ suzumio }) => `${suzumio} profiles list`,
   'profile-exists': ({ suzumio }) => `${suzumio} profiles list`,
   'profile-retired': ({ suzumio }) => `${suzumio} profiles list`,
+  'git-not-shared': ({ suzumio, project = 'PROJECT' }) =>
+    `${suzumio} config apply ${project} FILE   (with git: { shared: true } in it)`,
   'nobody-fits': inProject('status'),
   'redelivery-refused': ({ suzumio, project = 'PROJECT' }) => `${suzumio} inbox ${project} --undelivered`,
   'turn-unknown': inProject('turns'),

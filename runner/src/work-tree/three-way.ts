@@ -1,3 +1,7 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hunksIn, linesOf, mergeLines } from './merge-lines.js';
 import type { Git } from './work-tree.js';
 
 /** What a merge comes to: a tree, and the paths at which both sides have changed the same. */
@@ -6,17 +10,27 @@ export interface Merged {
   readonly conflicts: readonly string[];
 }
 
+interface Sides {
+  readonly base: string;
+  readonly ours: string;
+  readonly theirs: string;
+}
+
+/** Files, and bytes of one, that are looked at once more where Git sees a conflict. */
+const maxLookedAt = { files: 100, bytes: 256 * 1024 };
+
 /** Of a commit that nobody sees. */
 const nobody = ['-c', 'user.name=Suzumio', '-c', 'user.email=suzumio@invalid', '-c', 'commit.gpgSign=false'];
 
 /**
- * Merges two trees by the one that both come from: what either has changed since. History does not count.
+ * Merges two trees by the one that both come from: what either has changed since. History does not count. Where one side has the
+ * change of the other and more beside it, there is no conflict.
  *
  * @param called what a file says of each side where both have changed the same
  */
 export async function threeWay(
   git: Git,
-  { base, ours, theirs }: { base: string; ours: string; theirs: string },
+  { base, ours, theirs }: Sides,
   called: { ours: string; theirs: string },
 ): Promise<Merged> {
   if (base === ours) return { tree: theirs, conflicts: [] };
@@ -30,5 +44,55 @@ export async function threeWay(
     codes: [0, 1],
   });
   const [tree = '', ...conflicts] = printed.split('\0').filter((part) => part !== '');
-  return { tree, conflicts: [...new Set(conflicts)] };
+  return withoutSeeming(git, { base, ours, theirs }, { tree, conflicts: [...new Set(conflicts)] });
+}
+
+/** Settles the conflicts in which one side has what the other has changed. */
+async function withoutSeeming(git: Git, sides: Sides, { tree, conflicts }: Merged): Promise<Merged> {
+  const settled = new Map<string, string>();
+  for (const path of conflicts.slice(0, maxLookedAt.files)) {
+    const entry = await mergedFile(git, sides, path);
+    if (entry !== undefined) settled.set(path, entry);
+  }
+  if (settled.size === 0) return { tree, conflicts };
+  const own = await mkdtemp(join(tmpdir(), 'suzumio-merge-'));
+  try {
+    const index = join(own, 'index');
+    await git(['read-tree', tree], { index });
+    const entries = [...settled].map(([path, entry]) => `${entry}\t${path}\0`).join('');
+    await git(['update-index', '-z', '--index-info'], { index, input: entries });
+    const better = (await git(['write-tree'], { index })).trim();
+    return { tree: better, conflicts: conflicts.filter((path) => !settled.has(path)) };
+  } finally {
+    await rm(own, { recursive: true, force: true });
+  }
+}
+
+/** Mode and id of a file in which the sides agree after all; undefined where they do not, or it is no text that both have. */
+async function mergedFile(git: Git, { base, ours, theirs }: Sides, path: string): Promise<string | undefined> {
+  const there = await Promise.all([base, ours, theirs].map((tree) => fileIn(git, tree, path)));
+  const [was, mine, other] = there;
+  if (!was || !mine || !other || there.some((file) => file?.mode !== was.mode)) return undefined;
+  const hunksOf = async (tree: string, side: readonly string[]) => {
+    const plain = ['--unified=0', '--no-renames', '--no-color', '--no-ext-diff', '--no-textconv'];
+    return hunksIn(await git(['diff-tree', '-p', ...plain, base, tree, '--', `:(literal,top)${path}`]), side);
+  };
+  const [changed, arrived] = [await hunksOf(ours, mine.lines), await hunksOf(theirs, other.lines)];
+  // Of what Git takes for no text it shows no lines.
+  if (changed.length === 0 || arrived.length === 0) return undefined;
+  const merged = mergeLines(was.lines, changed, arrived);
+  if (!merged) return undefined;
+  const id = (await git(['hash-object', '-w', '--stdin'], { input: merged.join('') })).trim();
+  return `${was.mode} ${id}`;
+}
+
+/** A plain file of a tree that is text in UTF-8, and not large. */
+async function fileIn(git: Git, tree: string, path: string): Promise<{ mode: string; lines: string[] } | undefined> {
+  const listed = await git(['ls-tree', '-z', '--long', '--full-tree', tree, path]);
+  const [, mode = '', id = '', size = ''] = /^(100\d+) blob (\S+) +(\d+)\t[^\0]*\0$/.exec(listed) ?? [];
+  if (id === '' || Number(size) > maxLookedAt.bytes) return undefined;
+  const text = await git(['cat-file', 'blob', id]);
+  return Buffer.byteLength(text) === Number(size) && !text.includes('\uFFFD')
+    ? { mode, lines: linesOf(text) }
+    : undefined;
 }

@@ -1,6 +1,6 @@
 import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { GitFailed, type GitOptions, runGit } from './run-git.js';
 
 /** How long one command of Git may take, unless it is given more. */
@@ -117,7 +117,7 @@ export class WorkTree {
       ...env,
       GIT_DIR: gitDir,
       GIT_WORK_TREE: this.path,
-      GIT_INDEX_FILE: join(this.own, index),
+      GIT_INDEX_FILE: resolve(this.own, index),
       GIT_OBJECT_DIRECTORY: join(this.own, 'objects'),
       GIT_ALTERNATE_OBJECT_DIRECTORIES: objects,
       GIT_OPTIONAL_LOCKS: '0',

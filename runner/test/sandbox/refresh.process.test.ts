@@ -159,6 +159,18 @@ describe('what is new comes', () => {
     await refresh();
     expect([git('rev-parse', 'HEAD'), git('status', '--porcelain')]).toEqual([tip, '']);
   });
+
+  test('where what was changed has come from there with more beside it, and where more was changed beside it here', async () => {
+    write('a.txt', changedLine(3, 'three'));
+    write('b.txt', 'note\nB\n');
+    const theirs = changedLine(3, 'three').replace('line 2\n', 'two\n');
+    const tip = upstream.commit({ 'a.txt': theirs, 'b.txt': 'B\n' }, 'The patch, and more');
+    saw(tip);
+    await refresh();
+    expect([read('a.txt'), read('b.txt')]).toEqual([theirs, 'note\nB\n']);
+    expect([git('rev-parse', 'HEAD'), git('status', '--porcelain')]).toEqual([tip, 'M b.txt']);
+    expect(git('fsck', '--strict')).not.toContain('missing');
+  });
 });
 
 describe('nothing comes, and nothing changes', () => {

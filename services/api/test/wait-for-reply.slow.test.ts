@@ -181,6 +181,20 @@ describe('no reply is expected', () => {
     expect(await ask(message)).toMatchObject({ state: 'replied' });
   });
 
+  test('when that turn has written to the sender without replying: the message is named', async () => {
+    const { message, turn } = await reading();
+    const mail = { sender: 'ada', priority: 'P1', actor: 'ada', turn: turn.turn } as const;
+    await api.write('team', (tx) => postMessage(tx, { ...mail, recipient: 'ben', body: 'To Ben.' }));
+    const { seq } = await api.write('team', (tx) => postMessage(tx, { ...mail, recipient: 'user', body: 'Yes.' }));
+    await api.post(`${path}/agents/ben/stop`, {});
+    await api.write('team', (tx) => {
+      completeTurn(tx, turn, { output: { text: 'Done.' } });
+    });
+    const [reason] = (await ask(message)).reasons;
+    expect(reason).toMatchObject({ agent: 'ada', code: 'turn-ended', next: `messages show team ${seq}` });
+    expect(reason?.sentence).toContain(`ended without a reply, but wrote message ${seq} to user`);
+  });
+
   test('when its agent is stopped', async () => {
     const message = await send();
     const answer = begin(message);

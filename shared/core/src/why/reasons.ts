@@ -136,7 +136,7 @@ function ofProject({ project, agent }: StateFacts): StateReason[] {
       return reason('The project is stopped: mail waits.', nextSteps.startProject(id));
     case 'submitted':
       return reason(
-        'The project has handed in its report and waits for a person; mail waits, too.',
+        'The project has handed in its report and waits for a person; mail waits until the report is sent back.',
         nextSteps.readReport(id),
       );
     case 'completed':

@@ -31,6 +31,7 @@ interface Holder {
   agent: string;
   failure_json: string | null;
   turn: number | null;
+  turn_id: string | null;
   turn_status: TurnStatus | null;
   turn_failure_json: string | null;
 }
@@ -61,10 +62,10 @@ function noReplyReasons(reader: SqlReader, message: MessageRow): NoReplyReason[]
 function holdersOf(reader: SqlReader, { id, seq }: MessageRow): Holder[] {
   const agent = 'agents.id AS agent, agents.failure_json';
   return reader.all<Holder>(
-    `SELECT ${agent}, NULL AS turn, NULL AS turn_status, NULL AS turn_failure_json
+    `SELECT ${agent}, NULL AS turn, NULL AS turn_id, NULL AS turn_status, NULL AS turn_failure_json
      FROM inbox JOIN agents ON agents.id = recipient WHERE message_seq = :seq
      UNION ALL
-     SELECT ${agent}, turns.number, turns.status, turns.failure_json
+     SELECT ${agent}, turns.number, turns.id, turns.status, turns.failure_json
      FROM message_reads JOIN turns ON turns.id = turn_id JOIN agents ON agents.id = message_reads.recipient
      WHERE message_id = :id AND voided_at_ms IS NULL ORDER BY agent`,
     { id, seq },
@@ -95,6 +96,11 @@ function reasonOf(
   if (turn === null || (ended === 'completed' && atWork)) return undefined;
   const read = `It read the message in turn ${turn}, which`;
   if (ended === 'completed') {
+    const instead = holder.turn_id === null ? undefined : firstTo(reader, message.sender, holder.turn_id);
+    if (instead !== undefined) {
+      const sentence = `${read} ended without a reply, but wrote message ${instead} to ${message.sender}.`;
+      return { agent, code: 'turn-ended', sentence, next: `messages show ${project.id} ${instead}` };
+    }
     const sentence = `${read} ended without a reply, and nobody in the project is at work.`;
     return { agent, code: 'turn-ended', sentence, next: `send ${project.id} ${agent} P1 "…"` };
   }
@@ -103,4 +109,12 @@ function reasonOf(
   const failure = parsed<{ code: string; message: string }>(holder.turn_failure_json);
   const how = failure === null ? '' : `: ${failure.code}: ${failure.message}`;
   return { agent, code: 'turn-failed', sentence: `${read} failed${how}`, next };
+}
+
+/** The number of the first message that a turn has written to somebody. */
+function firstTo(reader: SqlReader, recipient: string, turn: string): number | undefined {
+  return reader.get<{ seq: number }>(
+    'SELECT seq FROM messages WHERE turn_id = :turn AND recipient = :recipient ORDER BY seq LIMIT 1',
+    { turn, recipient },
+  )?.seq;
 }
