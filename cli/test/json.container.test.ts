@@ -74,6 +74,7 @@ const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['inbox --mine', z.array(inboxItem)],
   ['agents busy', z.array(views.agentView)],
   ['why busy checker', whyAnswer],
+  ['why busy', z.array(whyAnswer)],
   ['workers', z.tuple([workerView])],
   ['turns newsroom', z.array(views.turnView)],
   ['turns show newsroom editor:1', views.turnDetail],

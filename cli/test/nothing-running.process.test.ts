@@ -203,6 +203,7 @@ describe('with no server running', () => {
         '',
       ].join('\n'),
     });
+    expect((await world.run('why', 'notes')).out).toMatch(/^writer, reader: The project has not been started yet\./);
     const { out } = await world.run('why', 'notes', 'writer', '--json');
     expect(whyAnswer.parse(JSON.parse(out)).reasons.map(({ code }) => code)).toEqual([
       'project-initialized',
@@ -376,7 +377,7 @@ describe('on a Node.js that is too old', () => {
     const { code, stdout, stderr } = await version(alone);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(
-      /^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: npm run build   \(in the clone: it installs one; or put a newer one first on the PATH\)\n$/,
+      /^suzumio needs Node\.js 22 or later; \S+ is v\S+\.\nnext: npm run build {3}\(in the clone: it installs one; or put a newer one first on the PATH\)\n$/,
     );
   });
 
