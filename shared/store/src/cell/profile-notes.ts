@@ -1,9 +1,11 @@
+import type { Redaction } from '@suzumio/contract/model/redaction';
 import type { MemoryUse, NoteSearch, NoteView } from '@suzumio/contract/model/note';
 import type { DueChange } from '../memory/profile-changes.js';
 import {
   addNote,
   countNotes,
   editNote,
+  findNote,
   forgetNote,
   insertNote,
   listNotes,
@@ -14,10 +16,14 @@ import {
   type NoteText,
   rebuildNoteIndex,
   searchNotes,
+  unknownNote,
 } from '../memory/notes.js';
+import { type GoingNote, noteRewriting } from '../redaction/redact-note.js';
+import type { Asked, Redacted } from '../redaction/redactable.js';
+import { redactedJson } from '../redaction/redact-turn.js';
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import type { IdempotencyKey } from '../sqlite/once.js';
-import type { Page, Part } from '../sqlite/page.js';
+import { iso, type Page, type Part } from '../sqlite/page.js';
 import type { Profiles } from './profiles.js';
 
 /** What profiles keep in mind across projects. A profile is named by its nickname or its id. */
@@ -29,22 +35,31 @@ export class ProfileNotes {
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown` */
   get(profile: string, id: string): NoteView {
-    return noteCalled(this.db.reader, this.#owner(profile), id);
+    return noteCalled(this.db.reader, this.owner(profile), id);
+  }
+
+  /**
+   * The same; undefined where there is none.
+   *
+   * @throws SuzumioError `profile-unknown`
+   */
+  find(profile: string, id: string): NoteView | undefined {
+    return findNote(this.db.reader, this.owner(profile), id);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   list(profile: string, page: Page): Part<NoteView> {
-    return listNotes(this.db.reader, this.#owner(profile), page);
+    return listNotes(this.db.reader, this.owner(profile), page);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   search(profile: string, search: NoteSearch, limit: number): NoteView[] {
-    return searchNotes(this.db.reader, this.#owner(profile), search, limit);
+    return searchNotes(this.db.reader, this.owner(profile), search, limit);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   use(profile: string): MemoryUse {
-    return memoryUse(this.db.reader, this.#owner(profile));
+    return memoryUse(this.db.reader, this.owner(profile));
   }
 
   /** How many notes a profile has, by its id. */
@@ -55,18 +70,18 @@ export class ProfileNotes {
   /** @throws SuzumioError `profile-unknown`, `memory-full`, `idempotency-mismatch` */
   add(profile: string, note: NoteText & { author: string }, key?: IdempotencyKey): Promise<NoteView> {
     return this.db.writeOnce(key, (tx) => ({
-      ...addNote(tx, this.#owner(profile), { ...note, id: tx.newId('note') }),
+      ...addNote(tx, this.owner(profile), { ...note, id: tx.newId('note') }),
     }));
   }
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown`, `memory-full`, `idempotency-mismatch` */
   edit(profile: string, id: string, change: NoteChange, key?: IdempotencyKey): Promise<NoteView> {
-    return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.#owner(profile), id, change) }));
+    return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.owner(profile), id, change) }));
   }
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown` */
   async forget(profile: string, id: string): Promise<void> {
-    await this.db.write((tx) => forgetNote(tx, this.#owner(profile), id));
+    await this.db.write((tx) => forgetNote(tx, this.owner(profile), id));
   }
 
   /** Takes changes of one project, in order: those that were taken before are passed over. */
@@ -105,7 +120,45 @@ export class ProfileNotes {
     });
   }
 
-  #owner(profile: string): NoteOwner {
+  /**
+   * Erases a note that is redacted, and what answers to repeated requests tell of it.
+   *
+   * @param earlier that of a project, where one redacted it before; undefined where no project knows of the note
+   * @throws SuzumioError `note-unknown`, `idempotency-mismatch`
+   */
+  redactOne(
+    note: GoingNote,
+    { actor, because }: Asked,
+    earlier: Redaction | null | undefined,
+    key?: IdempotencyKey,
+  ): Promise<Redacted> {
+    const { id, owner } = note;
+    return this.db.writeOnce(key, (tx) => {
+      const { changes } = tx.run('DELETE FROM notes WHERE owner = :owner AND id = :id', { owner: owner.id, id });
+      if (changes === 0 && earlier === undefined) throw unknownNote(owner, id);
+      if (changes > 0) rebuildNoteIndex(tx);
+      const redacted = earlier ?? { at: iso(tx.nowMs), by: actor, because };
+      const rewriting = noteRewriting(note, redacted);
+      const answers = tx.all<{ token: string; route: string; key: string; json: string }>(
+        `SELECT token, route, key, response_json AS json FROM idempotency_keys WHERE instr(response_json, :id) > 0`,
+        { id },
+      );
+      for (const { json, ...of } of answers) {
+        tx.run(
+          'UPDATE idempotency_keys SET response_json = :json WHERE token = :token AND route = :route AND key = :key',
+          { ...of, json: redactedJson(json, rewriting) },
+        );
+      }
+      return { id, redacted };
+    });
+  }
+
+  /**
+   * A profile as the owner of notes.
+   *
+   * @throws SuzumioError `profile-unknown`
+   */
+  owner(profile: string): NoteOwner {
     const { id, nickname } = this.profiles.get(profile);
     return { id, name: `profile ${nickname}` };
   }

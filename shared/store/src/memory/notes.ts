@@ -89,10 +89,15 @@ export function forgetNote(tx: NotesTx, owner: NoteOwner, id: string): void {
 
 /** @throws SuzumioError `note-unknown` */
 export function noteCalled(reader: SqlReader, owner: NoteOwner, id: string): NoteView {
+  const note = findNote(reader, owner, id);
+  if (!note) throw unknownNote(owner, id);
+  return note;
+}
+
+export function findNote(reader: SqlReader, owner: NoteOwner, id: string): NoteView | undefined {
   const find = 'SELECT * FROM notes WHERE id = :id AND owner = :owner';
   const row = hasNotes(reader) ? reader.get<NoteRow>(find, { id, owner: owner.id }) : undefined;
-  if (!row) throw unknownNote(owner, id);
-  return viewOf(row);
+  return row && viewOf(row);
 }
 
 export function listNotes(reader: SqlReader, owner: NoteOwner, page: Page): Part<NoteView> {
@@ -169,11 +174,11 @@ export function rebuildNoteIndex(tx: NotesTx): void {
 }
 
 /** A database that is only read may be of an earlier version. */
-function hasNotes(reader: SqlReader): boolean {
+export function hasNotes(reader: SqlReader): boolean {
   return reader.get(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`) !== undefined;
 }
 
-function unknownNote({ name }: NoteOwner, id: string): SuzumioError {
+export function unknownNote({ name }: Pick<NoteOwner, 'name'>, id: string): SuzumioError {
   const note = id.slice(0, 80);
   return new SuzumioError('note-unknown', `There is no note "${note}" in the memory of ${name}.`, { note });
 }
