@@ -85,8 +85,10 @@ export async function redactNote(
 ): Promise<undefined> {
   const { versions } = await notes.record();
   const texts = versions.map(({ text, tags }) => (tags.length === 0 ? text : `${text}\n(tags: ${tags.join(', ')})`));
-  const what = versions.length === 1 ? 'its text' : `${String(versions.length)} texts that it has had`;
-  const warning = `Redacting ${id} of ${of} removes it from the memory, with ${what} and their copies in what was recorded, for good. ${known}`;
+  const what =
+    ['what is left of it', 'the note'][versions.length] ??
+    `the note, ${String(versions.length)} texts that it has had,`;
+  const warning = `Redacting ${id} of ${of} removes ${what} and its copies for good. ${known}`;
   await confirmGoing(session, warning, texts, { yes, command: `memory redact ${command} ${id}` });
   tellRedacted(session, await notes.redact({ because }), id, `memory list ${command}`);
 }

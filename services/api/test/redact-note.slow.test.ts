@@ -178,10 +178,15 @@ describe('redacting a note of a profile', () => {
     expect(await filesWith('hunter2needle')).toEqual([]);
   });
 
-  test('that a person wrote, and no project knows, removes it from the catalog', async () => {
+  test.each([
+    ['that a person wrote', false],
+    ['that a person wrote and erased', true],
+  ])('%s, and no project knows, removes it from the catalog', async (_how, erased) => {
     const key = { headers: { 'idempotency-key': 'k' } };
     const { note } = noteAnswer.parse((await api.post(akari, { text: secret }, key)).json);
     await api.post(`${akari}/${note.id}`, { text: `${secret} Still.` });
+    if (erased) await api.call('DELETE', `${akari}/${note.id}`);
+    expect((await record(`${akari}/${note.id}`)).versions).toContainEqual({ text: secret, tags: [] });
     expect(redactedAnswer.parse((await api.post(`${akari}/${note.id}/redact`)).json).left).toEqual([]);
     expect(await filesWith('hunter2needle')).toEqual([]);
     expect(refusal(await api.post(`${akari}/${note.id}/redact`)).code).toBe('note-unknown');

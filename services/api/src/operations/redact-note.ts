@@ -18,7 +18,9 @@ import { redactIn } from './redact-now.js';
 /** @throws SuzumioError `agent-unknown`, `note-unknown` */
 export async function recordOfAgentNote(reader: SqlReader, agent: string, note: string): Promise<NoteRecordAnswer> {
   const owner = agentOwner(reader, agent);
-  return answerOf(owner, note, [await noteRecord(reader, note)]);
+  const { owners, redacted, ...record } = await noteRecord(reader, note);
+  if (!owners.has(owner.id)) throw unknownNote(owner, note);
+  return { id: note, versions: versionsIn([record]), redacted };
 }
 
 /** @throws SuzumioError `agent-unknown` */
@@ -35,8 +37,9 @@ export async function recordOfProfileNote(
   profile: string,
   note: string,
 ): Promise<NoteRecordAnswer> {
-  const { owner, records, kept } = await profileNote(context, profile, note);
-  return answerOf(owner, note, [...kept, ...records.values()]);
+  const { owner, records, versions, isKnown } = await profileNote(context, profile, note);
+  if (!isKnown) throw unknownNote(owner, note);
+  return { id: note, versions, redacted: firstOf([...records.values()]) };
 }
 
 /**
@@ -52,12 +55,11 @@ export async function redactProfileNote(
   const { catalog, directory, stores } = context.cell;
   // What an agent noted for the profile comes before what is done to it.
   const bring = (store: ProjectStore) => carryProfileChanges(catalog, store);
-  const { owner, records, kept, left } = await profileNote(context, profile, id, bring);
-  const versions = versionsIn([...kept, ...records.values()]);
+  const { owner, records, versions, isKnown, left } = await profileNote(context, profile, id, bring);
   const note = { id, owner: { ...owner, kind: 'profile' as const }, versions };
   // Nobody is shown it from here on, so that what the projects have of it becomes no more.
-  const earlier = records.size === 0 ? undefined : firstOf([...records.values()]);
-  const { redacted } = await catalog.profileNotes.redactOne(note, { actor, because }, earlier, key);
+  const earlier = isKnown ? firstOf([...records.values()]) : undefined;
+  const { redacted } = await catalog.profileNotes.redactOne(owner, id, { actor, because, earlier }, key);
   for (const [project, record] of records) {
     const answer = await ifThere(
       stores.use(project, (store) => redactIn(context, store, redactableNote(note, record), { actor, because })),
@@ -78,8 +80,9 @@ interface ProfileNote {
   owner: NoteOwner;
   /** What each project has of it that knows it as this profile's. */
   records: Map<string, NoteRecord>;
-  /** What the catalog has. */
-  kept: Pick<NoteRecord, 'versions' | 'redacted' | 'owners'>[];
+  /** All that it has said, in the catalog and in these projects. */
+  versions: NoteRecordAnswer['versions'];
+  isKnown: boolean;
   left: RedactionLeft[];
 }
 
@@ -108,16 +111,10 @@ async function profileNote(
       });
     }
   }
-  const row = catalog.profileNotes.find(profile, id);
-  const kept = row === undefined ? [] : [{ versions: [row], redacted: null, owners: new Set([owner.id]) }];
-  return { owner, records, kept, left };
-}
-
-/** @throws SuzumioError `note-unknown` where nobody knows it as a note of its owner */
-function answerOf(owner: NoteOwner, id: string, records: readonly Omit<NoteRecord, 'writer'>[]): NoteRecordAnswer {
-  const known = records.filter(({ owners }) => owners.has(owner.id));
-  if (known.length === 0) throw unknownNote(owner, id);
-  return { id, versions: versionsIn(known), redacted: firstOf(known) };
+  const texts = catalog.profileNotes.texts(owner, id);
+  const versions = versionsIn([{ versions: texts }, ...records.values()]);
+  const isKnown = texts.length > 0 || records.size > 0;
+  return { owner, records, versions, isKnown, left };
 }
 
 function versionsIn(records: readonly Pick<NoteRecord, 'versions'>[]): NoteRecordAnswer['versions'] {

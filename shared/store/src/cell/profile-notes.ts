@@ -1,11 +1,12 @@
 import type { Redaction } from '@suzumio/contract/model/redaction';
+import { redactedMark } from '@suzumio/core/redaction/copies';
+import { type RedactObject, redactJson } from '@suzumio/core/redaction/redact-json';
 import type { MemoryUse, NoteSearch, NoteView } from '@suzumio/contract/model/note';
 import type { DueChange } from '../memory/profile-changes.js';
 import {
   addNote,
   countNotes,
   editNote,
-  findNote,
   forgetNote,
   insertNote,
   listNotes,
@@ -18,9 +19,8 @@ import {
   searchNotes,
   unknownNote,
 } from '../memory/notes.js';
-import { type GoingNote, noteRewriting } from '../redaction/redact-note.js';
+import { keptTexts } from '../redaction/note-record.js';
 import type { Asked, Redacted } from '../redaction/redactable.js';
-import { redactedJson } from '../redaction/redact-turn.js';
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import type { IdempotencyKey } from '../sqlite/once.js';
 import { iso, type Page, type Part } from '../sqlite/page.js';
@@ -38,13 +38,11 @@ export class ProfileNotes {
     return noteCalled(this.db.reader, this.owner(profile), id);
   }
 
-  /**
-   * The same; undefined where there is none.
-   *
-   * @throws SuzumioError `profile-unknown`
-   */
-  find(profile: string, id: string): NoteView | undefined {
-    return findNote(this.db.reader, this.owner(profile), id);
+  /** All that the catalog has of the texts of a note, also of one that was erased a while ago. */
+  texts({ id: owner }: NoteOwner, id: string): NoteText[] {
+    const { reader } = this.db;
+    if (reader.get('SELECT 1 FROM notes WHERE id = :id AND owner <> :owner', { id, owner })) return [];
+    return keptTexts(reader, id).filter(({ text }) => text !== redactedMark);
   }
 
   /** @throws SuzumioError `profile-unknown` */
@@ -121,35 +119,23 @@ export class ProfileNotes {
   }
 
   /**
-   * Erases a note that is redacted, and what answers to repeated requests tell of it.
+   * Erases a note that is redacted, and its text in answers to repeated requests.
    *
-   * @param earlier that of a project, where one redacted it before; undefined where no project knows of the note
+   * @param earlier that of a project, where one redacted it before; undefined where nothing is recorded of it
    * @throws SuzumioError `note-unknown`, `idempotency-mismatch`
    */
   redactOne(
-    note: GoingNote,
-    { actor, because }: Asked,
-    earlier: Redaction | null | undefined,
+    owner: NoteOwner,
+    id: string,
+    { actor, because, earlier }: Asked & { earlier: Redaction | null | undefined },
     key?: IdempotencyKey,
   ): Promise<Redacted> {
-    const { id, owner } = note;
     return this.db.writeOnce(key, (tx) => {
       const { changes } = tx.run('DELETE FROM notes WHERE owner = :owner AND id = :id', { owner: owner.id, id });
       if (changes === 0 && earlier === undefined) throw unknownNote(owner, id);
       if (changes > 0) rebuildNoteIndex(tx);
-      const redacted = earlier ?? { at: iso(tx.nowMs), by: actor, because };
-      const rewriting = noteRewriting(note, redacted);
-      const answers = tx.all<{ token: string; route: string; key: string; json: string }>(
-        `SELECT token, route, key, response_json AS json FROM idempotency_keys WHERE instr(response_json, :id) > 0`,
-        { id },
-      );
-      for (const { json, ...of } of answers) {
-        tx.run(
-          'UPDATE idempotency_keys SET response_json = :json WHERE token = :token AND route = :route AND key = :key',
-          { ...of, json: redactedJson(json, rewriting) },
-        );
-      }
-      return { id, redacted };
+      redactAnswers(tx, id);
+      return { id, redacted: earlier ?? { at: iso(tx.nowMs), by: actor, because } };
     });
   }
 
@@ -161,6 +147,22 @@ export class ProfileNotes {
   owner(profile: string): NoteOwner {
     const { id, nickname } = this.profiles.get(profile);
     return { id, name: `profile ${nickname}` };
+  }
+}
+
+function redactAnswers(tx: CatalogTx, id: string): void {
+  const object: RedactObject = (value) =>
+    value['id'] === id && typeof value['text'] === 'string' ? { ...value, text: redactedMark, tags: [] } : value;
+  const answers = tx.all<{ token: string; route: string; key: string; json: string }>(
+    'SELECT token, route, key, response_json AS json FROM idempotency_keys WHERE instr(response_json, :id) > 0',
+    { id },
+  );
+  for (const { json, ...of } of answers) {
+    const redacted = redactJson(JSON.parse(json), { text: (text) => text, object });
+    tx.run('UPDATE idempotency_keys SET response_json = :json WHERE token = :token AND route = :route AND key = :key', {
+      ...of,
+      json: JSON.stringify(redacted),
+    });
   }
 }
 

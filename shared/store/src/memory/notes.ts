@@ -89,15 +89,10 @@ export function forgetNote(tx: NotesTx, owner: NoteOwner, id: string): void {
 
 /** @throws SuzumioError `note-unknown` */
 export function noteCalled(reader: SqlReader, owner: NoteOwner, id: string): NoteView {
-  const note = findNote(reader, owner, id);
-  if (!note) throw unknownNote(owner, id);
-  return note;
-}
-
-export function findNote(reader: SqlReader, owner: NoteOwner, id: string): NoteView | undefined {
   const find = 'SELECT * FROM notes WHERE id = :id AND owner = :owner';
   const row = hasNotes(reader) ? reader.get<NoteRow>(find, { id, owner: owner.id }) : undefined;
-  return row && viewOf(row);
+  if (!row) throw unknownNote(owner, id);
+  return viewOf(row);
 }
 
 export function listNotes(reader: SqlReader, owner: NoteOwner, page: Page): Part<NoteView> {

@@ -23,7 +23,7 @@ export async function noteRecord(reader: SqlReader, note: string): Promise<NoteR
   const { found } = await findCopies(reader, [note]);
   const redacted = noteRedaction(reader, note, found.events);
   const owners = new Set(ownersIn(reader, note, found.events));
-  const texts = keptTexts(reader, note);
+  const texts = [...keptTexts(reader, note), ...carriedTexts(reader, note)];
   let writer: string | null = null;
   for (const turn of found.turns) {
     for (const { tool, input, result, answer, profile } of callsOfNotes(reader, turn, note)) {
@@ -66,15 +66,26 @@ function ownersIn(reader: SqlReader, note: string, events: readonly number[]): s
     .map(({ owner }) => owner);
 }
 
-/** In the memory itself, on the way to that of a profile, and in answers that are kept for repeated requests of people. */
-function keptTexts(reader: SqlReader, note: string): NoteText[] {
-  const rows = reader.all<{ json: string }>(
-    `SELECT json_object('id', id, 'text', text, 'tags', json(tags_json)) AS json FROM notes WHERE id = :note
-     UNION ALL SELECT change_json -> 'note' FROM profile_changes WHERE change_json -> 'note' ->> 'id' = :note
-     UNION ALL SELECT response_json -> 'note' FROM idempotency_keys WHERE response_json -> 'note' ->> 'id' = :note`,
-    { note },
+/** In a memory itself, and in answers that are kept for repeated requests of people: of a project, or the catalog. */
+export function keptTexts(reader: SqlReader, note: string): NoteText[] {
+  if (!hasNotes(reader)) return [];
+  return textsIn(
+    reader,
+    `SELECT json_object('text', text, 'tags', json(tags_json)) AS json FROM notes WHERE id = :note
+     UNION ALL SELECT note FROM (SELECT coalesce(response_json -> 'note', response_json) AS note FROM idempotency_keys)
+       WHERE note ->> 'id' = :note`,
+    note,
   );
-  return rows.flatMap(({ json }) => writtenIn(JSON.parse(json)));
+}
+
+/** On the way to the memory of a profile. */
+function carriedTexts(reader: SqlReader, note: string): NoteText[] {
+  const noted = `SELECT change_json -> 'note' AS json FROM profile_changes WHERE change_json -> 'note' ->> 'id' = :note`;
+  return textsIn(reader, noted, note);
+}
+
+function textsIn(reader: SqlReader, sql: string, note: string): NoteText[] {
+  return reader.all<{ json: string }>(sql, { note }).flatMap(({ json }) => writtenIn(JSON.parse(json)));
 }
 
 interface NoteCall {

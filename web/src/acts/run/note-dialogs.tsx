@@ -116,10 +116,10 @@ export function RedactNoteDialog({ of, note }: { of: NotesOf; note: Note }) {
   );
 }
 
-/** All that a note is known to have said. */
+/** All that a note is known to have said: read for this dialog alone, as it goes. */
 function NoteTexts({ access, note }: { access: NotesAccess; note: Note }) {
   const { id } = note;
-  const record = useQuery({ queryKey: [...access.key, 'record', id], queryFn: () => access.record(id) });
+  const record = useQuery({ queryKey: ['note-record', id], queryFn: () => access.record(id), gcTime: 0 });
   if (record.error) return <Failure error={record.error} again={() => void record.refetch()} />;
   return (
     <>
