@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { noteListAnswer } from '@suzumio/contract/operations/memory';
+import { noteAnswer, noteListAnswer } from '@suzumio/contract/operations/memory';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
@@ -56,6 +56,7 @@ describe.each([
     await memory(page).getByRole('searchbox').fill('gauge');
     await page.keyboard.press('Enter');
     await notes(page).getByText('Levels in feet.').waitFor({ state: 'detached' });
+    await notes(page).getByText('The north gauge was moved.').waitFor();
     expect(await notes(page).count()).toBe(1);
     await memory(page).getByRole('searchbox').fill('nothing');
     await page.keyboard.press('Enter');
@@ -83,6 +84,26 @@ describe.each([
       expect(await violations(page)).toEqual([]);
     }
     expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  });
+
+  test('loses a note for good, with what it said before, which is shown first', async () => {
+    const key = { headers: { 'idempotency-key': `redacted-${path}` } };
+    const body = { text: 'The key is hunter2needle.', tags: ['keys'] };
+    const { note } = noteAnswer.parse((await api.post(at, body, key)).json);
+    await api.post(`${at}/${note.id}`, { text: 'The key is gone.', tags: [] });
+    const page = await open(path);
+    const shown = notes(page).filter({ hasText: 'The key is gone.' });
+    await shown.getByRole('button', { name: /^Remove for good…/ }).click();
+    await dialog(page).getByText('The key is hunter2needle.').waitFor();
+    await dialog(page).getByText('Tags: keys').waitFor();
+    await dialog(page).getByText('The key is gone.').waitFor();
+    await dialog(page).getByLabel('Why').fill('It held a key.');
+    await dialog(page).getByRole('button', { name: 'Remove for good' }).click();
+    await dialog(page).getByRole('status').getByText('It is removed').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await dialog(page).getByRole('button', { name: 'Close' }).click();
+    await shown.waitFor({ state: 'detached' });
+    expect(await texts(at)).not.toContain('The key is gone.');
   });
 
   test('is only read by those who may only read', async () => {

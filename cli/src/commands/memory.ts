@@ -11,6 +11,7 @@ import { collected } from './arguments.js';
 import { confirm } from './confirm.js';
 import { examples } from './help.js';
 import { newestOf, withLimit } from './list.js';
+import { redactNote, type RedactOptions, withRedact } from './redact.js';
 import { tell } from './tell.js';
 
 /** What agents, and profiles across projects, keep in mind. */
@@ -51,6 +52,18 @@ export const registerMemory: Register = (program, action) => {
     ['memory forget newsroom editor note_01KB3Z8T5V0000000000000001'],
     ['memory forget --profile Akari note_01KB3Z8T5V0000000000000001 --yes'],
   ).action(action(forget));
+  examples(
+    withRedact(
+      ofWhom(
+        memory,
+        'redact',
+        'remove a note, erased or not, and its copies in what was recorded of turns that wrote or read it',
+        '[note]',
+      ),
+    ),
+    ['memory redact newsroom editor note_01KB3Z8T5V0000000000000001', 'shows what will be lost, and asks'],
+    ['memory redact --profile Akari note_01KB3Z8T5V0000000000000001 --because "It held a password."'],
+  ).action(action(redact));
 };
 
 /** A command on the notes of an agent or, with an option in place of its first two arguments, of a profile. */
@@ -98,6 +111,8 @@ function notesOf(api: Client, subject: Subject) {
       add: (body: AddedNote) => api.addProfileNote({ profile, body }),
       edit: (note: string, body: Partial<AddedNote>) => api.editProfileNote({ profile, note, body }),
       forget: (note: string) => api.forgetProfileNote({ profile, note }),
+      record: (note: string) => api.getProfileNoteRecord({ profile, note }),
+      redact: (note: string, body: Reason) => api.redactProfileNote({ profile, note, body }),
     };
   }
   const { project, agent } = subject;
@@ -107,12 +122,18 @@ function notesOf(api: Client, subject: Subject) {
     add: (body: AddedNote) => api.addAgentNote({ project, agent, body }),
     edit: (note: string, body: Partial<AddedNote>) => api.editAgentNote({ project, agent, note, body }),
     forget: (note: string) => api.forgetAgentNote({ project, agent, note }),
+    record: (note: string) => api.getAgentNoteRecord({ project, agent, note }),
+    redact: (note: string, body: Reason) => api.redactAgentNote({ project, agent, note, body }),
   };
 }
 
 interface AddedNote {
   text: string;
   tags: string[];
+}
+
+interface Reason {
+  because?: string | undefined;
 }
 
 interface NotesQuery {
@@ -229,6 +250,23 @@ async function forget(
   await confirm(session, warning, { yes, command: `memory forget ${subject.command} ${id}` });
   const answer = await notes.forget(note.id);
   tell(session, answer, [`${answer.id} is erased.`], `memory list ${subject.command}`);
+}
+
+async function redact(
+  session: Session,
+  project: string | undefined,
+  agent: string | undefined,
+  named: string | undefined,
+  options: OfProfile & RedactOptions,
+): Promise<undefined> {
+  const subject = subjectOf('redact', [project, agent, named], options);
+  const [id] = subject.rest;
+  if (id === undefined) throw new UsageError('Say which note, by its id.', `memory list ${subject.command}`);
+  // It changes what projects have recorded, so it takes a server, also for profiles.
+  const notes = notesOf(await requireApi(session), subject);
+  const { name: of, command } = subject;
+  const about = { record: () => notes.record(id), redact: (body: Reason) => notes.redact(id, body) };
+  return redactNote(session, { of, id, command }, about, options);
 }
 
 function sayNotes(session: Session, notes: readonly NoteView[], none: string): void {

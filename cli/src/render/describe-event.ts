@@ -98,6 +98,8 @@ export function describeEvent(project: string, event: ProjectEvent): EventDescri
       return { who: noter(event), what: `changed ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
     case 'memory.forgotten':
       return { who: noter(event), what: `erased ${data.text('note')}${inMemory(event)}`, tone: 'quiet' };
+    case 'memory.redacted':
+      return { who: person, what: `redacted ${data.text('note')}${inMemory(event)}${reason(data)}`, tone: 'plain' };
     case 'project.labelled':
       return { who: person, what: labelled(event.data), tone: 'plain' };
     case 'config.changed':

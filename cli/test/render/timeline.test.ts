@@ -202,6 +202,7 @@ describe('the timeline', () => {
       ['project.labelled', { set: { team: 'river' }, removed: ['old'] }],
       ['message.redacted', { seq: 3 }],
       ['artifact.redacted', { name: 'north.md' }],
+      ['memory.redacted', { note: 'note_1', because: null }],
     ] as const;
     const by = (actor: string) =>
       acts.map(([type, data]) => describeEvent('newsroom', event(type, '20:13:00', { actor, data }))?.who);

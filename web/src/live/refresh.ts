@@ -35,7 +35,7 @@ const deciding = new Set([
   'agent.resumed',
 ]);
 
-const redacting = new Set(['message.redacted', 'artifact.redacted']);
+const redacting = new Set(['message.redacted', 'artifact.redacted', 'memory.redacted']);
 
 /** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
 function markOld(queryKey: QueryKey | undefined): void {

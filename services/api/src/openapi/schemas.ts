@@ -190,6 +190,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   NoteAnswer: memory.noteAnswer,
   NoteList: memory.noteListAnswer,
   ForgottenNote: memory.forgottenNote,
+  NoteRecord: memory.noteRecordAnswer,
   MemoryUse: memoryUse,
   PauseState: pause,
   CellPause: pauses.cellPauseAnswer,

@@ -8,6 +8,8 @@ import { listSummaries } from '@suzumio/store/turns/list-model-calls';
 import { bodyOf } from '../call.js';
 import type { ApiContext } from '../context.js';
 import type { Runs } from '../routes.js';
+import { recordOfAgentNote, recordOfProfileNote, redactableAgentNote, redactProfileNote } from './redact-note.js';
+import { redactNow } from './redact-now.js';
 
 export const memoryRuns: Runs<typeof memory> = {
   getMemory: (call) => call.read((reader) => ({ items: listSummaries(reader, call.params.agent) })),
@@ -44,6 +46,12 @@ export const memoryRuns: Runs<typeof memory> = {
     });
   },
 
+  getAgentNoteRecord: (call) =>
+    call.withProject((store) => recordOfAgentNote(store.reader, call.params.agent, call.params.note)),
+
+  redactAgentNote: (call) =>
+    redactNow(call, (reader) => redactableAgentNote(reader, call.params.agent, call.params.note)),
+
   listProfileNotes({ context, params: { profile }, query: { q, ...page } }) {
     const { profileNotes } = context.cell.catalog;
     const part =
@@ -76,6 +84,11 @@ export const memoryRuns: Runs<typeof memory> = {
     await noteAct(context, 'profile.note-forgotten', params.profile, actor);
     return { id: params.note };
   },
+
+  getProfileNoteRecord: ({ context, params: { profile, note } }) => recordOfProfileNote(context, profile, note),
+
+  redactProfileNote: ({ context, params, body: { because = null }, actor, key }) =>
+    redactProfileNote(context, params, { actor, because, key }),
 };
 
 async function noteAct({ cell: { catalog } }: ApiContext, act: CellAct, profile: string, actor: string): Promise<void> {

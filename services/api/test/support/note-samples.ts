@@ -11,6 +11,8 @@ export const noteBodies: Readonly<Record<string, () => unknown>> = {
   editAgentNote: () => ({ text: 'Changed.' }),
   addProfileNote: () => ({ text: next() }),
   editProfileNote: () => ({ tags: [] }),
+  redactAgentNote: () => ({ because: 'It held a password.' }),
+  redactProfileNote: () => ({ because: 'It held a password.' }),
 };
 
 /** Changes of these that make them others. */
@@ -19,9 +21,11 @@ export const otherNoteBodies: Readonly<Record<string, unknown>> = {
   editAgentNote: { text: 'Other.' },
   addProfileNote: { text: 'Other.' },
   editProfileNote: { text: 'Other.' },
+  redactAgentNote: { because: 'It was wrong.' },
+  redactProfileNote: { because: 'It was wrong.' },
 };
 
-const isAboutOne = ({ path }: Operation) => path.endsWith('/notes/:note');
+const isAboutOne = ({ path }: Operation) => path.includes('/notes/:note');
 const ofProfile = ({ path }: Operation) => path.startsWith('/api/profiles/');
 
 /** A note that nothing else is tried with, where an operation is about one. */

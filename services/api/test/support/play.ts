@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import { byPath, type DirectoryFile } from '@suzumio/protocol/artifacts';
+import type { ToolResponse } from '@suzumio/protocol/runner';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { Tx } from '@suzumio/store/sqlite/tx';
@@ -68,16 +69,27 @@ export async function playTurn(
   call: string,
   effect: (tx: Tx, site: ToolCallSite) => void,
 ): Promise<string> {
+  return playCall(api, project, agent, { tool: call, input: {} }, (tx, site) => {
+    effect(tx, site);
+    return { output: 'Done.' };
+  });
+}
+
+/** The same, where the call has an input and an answer of its own. */
+export async function playCall(
+  api: TestApi,
+  project: string,
+  agent: string,
+  { tool: name, input }: Pick<PlayedStep, 'tool' | 'input'>,
+  answer: (tx: Tx, site: ToolCallSite) => ToolResponse,
+): Promise<string> {
   const { turn, attempt } = await beginTurn(api, project, agent);
   await api.write(project, (tx) => {
     const id = { agent, turn, attempt, tokenHash: tool };
     const { result } = recordToolCall(
       tx,
-      { ...id, step: '0', tool: call, input: keptInput({}), requestHash: `hash of ${call}` },
-      (site) => {
-        effect(tx, site);
-        return { output: 'Done.' };
-      },
+      { ...id, step: '0', tool: name, input: keptInput(input), requestHash: `hash of ${name}` },
+      (site) => answer(tx, site),
     );
     if (!result.ok) throw new Error(result.message);
     completeTurn(tx, { turn, attempt }, { output: { text: 'I am done.' } });

@@ -18,6 +18,7 @@ export const actEvents = [
   'memory.noted',
   'memory.edited',
   'memory.forgotten',
+  'memory.redacted',
   'turn.queued',
   'turn.cancelled',
   'workspace.restored',
@@ -39,6 +40,7 @@ const cellActs = [
   'profile.noted',
   'profile.note-edited',
   'profile.note-forgotten',
+  'profile.note-redacted',
   'cell.paused',
   'cell.resumed',
 ] as const;

@@ -159,6 +159,10 @@ export const eventTable = {
     note: text,
     profile: text.optional(),
   }),
+  'memory.redacted': told(
+    "A note of the agent's, or of a `profile`, was removed from the memory and from what the project has recorded.",
+    { note: text, profile: text.optional(), because: text.nullable() },
+  ),
   'workspace.cloned': told('A workspace became a clone of a repository; its branch begins at the commit.', {
     repository: text,
     ref: text.optional(),

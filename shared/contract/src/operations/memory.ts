@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import { memoryUse, noteFields, noteQuery, noteSearchMeaning, noteView } from '../model/note.js';
+import { redaction } from '../model/redaction.js';
 import { summaryView } from '../model/views.js';
+import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, request } from './request.js';
 
@@ -25,6 +27,16 @@ export type NoteAnswer = z.infer<typeof noteAnswer>;
 /** A part of a list of notes, or those that were found, the best first; and how full the memory is. */
 export const noteListAnswer = listOf(noteView).extend({ use: memoryUse });
 export type NoteListAnswer = z.infer<typeof noteListAnswer>;
+
+/** What is recorded of a note, also of one that is there no more. */
+export const noteRecordAnswer = z.object({
+  id: z.string(),
+  versions: z
+    .array(z.object({ text: z.string(), tags: z.array(z.string()) }))
+    .describe('What it has said, as far as that is recorded: a redaction removes these texts.'),
+  redacted: redaction.nullable().describe('Set where it was redacted.'),
+});
+export type NoteRecordAnswer = z.infer<typeof noteRecordAnswer>;
 
 /** What was erased. */
 export const forgottenNote = z.object({ id: z.string() });
@@ -90,10 +102,30 @@ export const memory = resource('Memory', {
     method: 'delete',
     path: `${ofAgent}/notes/:note`,
     summary: 'Erases a note from the memory of an agent.',
-    description: 'The record of the turn that wrote it, or has read it, stays as it is.',
+    description: 'The record of the turn that wrote it, or has read it, stays as it is: see `…/redact`.',
     query: noQuery,
     answers: { 200: { description: 'It is no more.', content: json(forgottenNote) } },
     refusals: ['agent-unknown', 'note-unknown'],
+  },
+  getAgentNoteRecord: {
+    method: 'get',
+    path: `${ofAgent}/notes/:note/record`,
+    summary: 'What is recorded of a note of an agent, also of one that was changed or erased.',
+    query: noQuery,
+    answers: { 200: { description: 'Its texts.', content: json(noteRecordAnswer) } },
+    refusals: ['agent-unknown', 'note-unknown'],
+  },
+  redactAgentNote: {
+    method: 'post',
+    path: `${ofAgent}/notes/:note/redact`,
+    scope: 'admin',
+    summary: 'Removes a note of an agent, erased or not, and its copies in what the project has recorded.',
+    description: 'It cannot be had back. Agents that know it begin their turns anew.',
+    body: redactRequest,
+    answers: {
+      200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
+    },
+    refusals: ['agent-unknown', 'note-unknown', 'idempotency-mismatch'],
   },
   listProfileNotes: {
     method: 'get',
@@ -144,9 +176,32 @@ export const memory = resource('Memory', {
     path: `${ofProfile}/notes/:note`,
     wholeCell: true,
     summary: 'Erases a note from the memory of a profile.',
-    description: 'The records of turns that wrote it, or have read it, stay as they are.',
+    description: 'The records of turns that wrote it, or have read it, stay as they are: see `…/redact`.',
     query: noQuery,
     answers: { 200: { description: 'It is no more.', content: json(forgottenNote) } },
     refusals: ['profile-unknown', 'note-unknown'],
+  },
+  getProfileNoteRecord: {
+    method: 'get',
+    path: `${ofProfile}/notes/:note/record`,
+    wholeCell: true,
+    summary: 'What all projects have recorded of a note of a profile, also of one that was changed or erased.',
+    query: noQuery,
+    answers: { 200: { description: 'Its texts.', content: json(noteRecordAnswer) } },
+    refusals: ['profile-unknown', 'note-unknown'],
+  },
+  redactProfileNote: {
+    method: 'post',
+    path: `${ofProfile}/notes/:note/redact`,
+    wholeCell: true,
+    scope: 'admin',
+    summary: 'Removes a note of a profile, erased or not, and its copies in projects that wrote it or were shown it.',
+    description:
+      'It cannot be had back. Agents that know it begin their turns anew. The databases of all projects are searched.',
+    body: redactRequest,
+    answers: {
+      200: { description: 'It is redacted, by this request or an earlier one.', content: json(redactedAnswer) },
+    },
+    refusals: ['profile-unknown', 'note-unknown', 'idempotency-mismatch'],
   },
 });

@@ -1,3 +1,6 @@
+import type { Redaction } from '@suzumio/contract/model/redaction';
+import { redactedMark } from '@suzumio/core/redaction/copies';
+import { type RedactObject, redactJson } from '@suzumio/core/redaction/redact-json';
 import type { MemoryUse, NoteSearch, NoteView } from '@suzumio/contract/model/note';
 import type { DueChange } from '../memory/profile-changes.js';
 import {
@@ -14,10 +17,13 @@ import {
   type NoteText,
   rebuildNoteIndex,
   searchNotes,
+  unknownNote,
 } from '../memory/notes.js';
+import { keptTexts } from '../redaction/note-record.js';
+import type { Asked, Redacted } from '../redaction/redactable.js';
 import type { CatalogDatabase, CatalogTx } from '../sqlite/catalog-database.js';
 import type { IdempotencyKey } from '../sqlite/once.js';
-import type { Page, Part } from '../sqlite/page.js';
+import { iso, type Page, type Part } from '../sqlite/page.js';
 import type { Profiles } from './profiles.js';
 
 /** What profiles keep in mind across projects. A profile is named by its nickname or its id. */
@@ -29,22 +35,29 @@ export class ProfileNotes {
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown` */
   get(profile: string, id: string): NoteView {
-    return noteCalled(this.db.reader, this.#owner(profile), id);
+    return noteCalled(this.db.reader, this.owner(profile), id);
+  }
+
+  /** All that the catalog has of the texts of a note, also of one that was erased a while ago. */
+  texts({ id: owner }: NoteOwner, id: string): NoteText[] {
+    const { reader } = this.db;
+    if (reader.get('SELECT 1 FROM notes WHERE id = :id AND owner <> :owner', { id, owner })) return [];
+    return keptTexts(reader, id).filter(({ text }) => text !== redactedMark);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   list(profile: string, page: Page): Part<NoteView> {
-    return listNotes(this.db.reader, this.#owner(profile), page);
+    return listNotes(this.db.reader, this.owner(profile), page);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   search(profile: string, search: NoteSearch, limit: number): NoteView[] {
-    return searchNotes(this.db.reader, this.#owner(profile), search, limit);
+    return searchNotes(this.db.reader, this.owner(profile), search, limit);
   }
 
   /** @throws SuzumioError `profile-unknown` */
   use(profile: string): MemoryUse {
-    return memoryUse(this.db.reader, this.#owner(profile));
+    return memoryUse(this.db.reader, this.owner(profile));
   }
 
   /** How many notes a profile has, by its id. */
@@ -55,18 +68,18 @@ export class ProfileNotes {
   /** @throws SuzumioError `profile-unknown`, `memory-full`, `idempotency-mismatch` */
   add(profile: string, note: NoteText & { author: string }, key?: IdempotencyKey): Promise<NoteView> {
     return this.db.writeOnce(key, (tx) => ({
-      ...addNote(tx, this.#owner(profile), { ...note, id: tx.newId('note') }),
+      ...addNote(tx, this.owner(profile), { ...note, id: tx.newId('note') }),
     }));
   }
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown`, `memory-full`, `idempotency-mismatch` */
   edit(profile: string, id: string, change: NoteChange, key?: IdempotencyKey): Promise<NoteView> {
-    return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.#owner(profile), id, change) }));
+    return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.owner(profile), id, change) }));
   }
 
   /** @throws SuzumioError `profile-unknown`, `note-unknown` */
   async forget(profile: string, id: string): Promise<void> {
-    await this.db.write((tx) => forgetNote(tx, this.#owner(profile), id));
+    await this.db.write((tx) => forgetNote(tx, this.owner(profile), id));
   }
 
   /** Takes changes of one project, in order: those that were taken before are passed over. */
@@ -105,9 +118,51 @@ export class ProfileNotes {
     });
   }
 
-  #owner(profile: string): NoteOwner {
+  /**
+   * Erases a note that is redacted, and its text in answers to repeated requests.
+   *
+   * @param earlier that of a project, where one redacted it before; undefined where nothing is recorded of it
+   * @throws SuzumioError `note-unknown`, `idempotency-mismatch`
+   */
+  redactOne(
+    owner: NoteOwner,
+    id: string,
+    { actor, because, earlier }: Asked & { earlier: Redaction | null | undefined },
+    key?: IdempotencyKey,
+  ): Promise<Redacted> {
+    return this.db.writeOnce(key, (tx) => {
+      const { changes } = tx.run('DELETE FROM notes WHERE owner = :owner AND id = :id', { owner: owner.id, id });
+      if (changes === 0 && earlier === undefined) throw unknownNote(owner, id);
+      if (changes > 0) rebuildNoteIndex(tx);
+      redactAnswers(tx, id);
+      return { id, redacted: earlier ?? { at: iso(tx.nowMs), by: actor, because } };
+    });
+  }
+
+  /**
+   * A profile as the owner of notes.
+   *
+   * @throws SuzumioError `profile-unknown`
+   */
+  owner(profile: string): NoteOwner {
     const { id, nickname } = this.profiles.get(profile);
     return { id, name: `profile ${nickname}` };
+  }
+}
+
+function redactAnswers(tx: CatalogTx, id: string): void {
+  const object: RedactObject = (value) =>
+    value['id'] === id && typeof value['text'] === 'string' ? { ...value, text: redactedMark, tags: [] } : value;
+  const answers = tx.all<{ token: string; route: string; key: string; json: string }>(
+    'SELECT token, route, key, response_json AS json FROM idempotency_keys WHERE instr(response_json, :id) > 0',
+    { id },
+  );
+  for (const { json, ...of } of answers) {
+    const redacted = redactJson(JSON.parse(json), { text: (text) => text, object });
+    tx.run('UPDATE idempotency_keys SET response_json = :json WHERE token = :token AND route = :route AND key = :key', {
+      ...of,
+      json: JSON.stringify(redacted),
+    });
   }
 }
 

@@ -169,11 +169,11 @@ export function rebuildNoteIndex(tx: NotesTx): void {
 }
 
 /** A database that is only read may be of an earlier version. */
-function hasNotes(reader: SqlReader): boolean {
+export function hasNotes(reader: SqlReader): boolean {
   return reader.get(`SELECT 1 FROM sqlite_schema WHERE name = 'notes'`) !== undefined;
 }
 
-function unknownNote({ name }: NoteOwner, id: string): SuzumioError {
+export function unknownNote({ name }: Pick<NoteOwner, 'name'>, id: string): SuzumioError {
   const note = id.slice(0, 80);
   return new SuzumioError('note-unknown', `There is no note "${note}" in the memory of ${name}.`, { note });
 }

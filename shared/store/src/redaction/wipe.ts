@@ -25,7 +25,7 @@ export type Wipe = { outcome: 'done' | 'in-use' } | { outcome: 'failed'; error: 
 export async function wipe(store: Database, file: string): Promise<Wipe> {
   const due = wipesDue(store.reader);
   if (due === 0) return { outcome: 'done' };
-  const wiped = await wipedInThread(file);
+  const wiped = await wipeFile(file);
   if (wiped.outcome !== 'done') return wiped;
   // Another redaction may have come meanwhile.
   await store.write((tx) =>
@@ -34,7 +34,8 @@ export async function wipe(store: Database, file: string): Promise<Wipe> {
   return { outcome: wipesDue(store.reader) === 0 ? 'done' : 'in-use' };
 }
 
-async function wipedInThread(file: string): Promise<Wipe> {
+/** The same with any database, whatever it has let go of. */
+export async function wipeFile(file: string): Promise<Wipe> {
   try {
     return { outcome: (await threadAnswer<boolean>(threadEntry, file)) ? 'done' : 'in-use' };
   } catch (error) {

@@ -19,7 +19,7 @@ export default function FileActs({ project, version }: { project: string; versio
       className="button"
       onClick={() =>
         openDialog(
-          <RedactDialog project={project} request={request} what="artifact">
+          <RedactDialog changes={project} request={request} what="artifact">
             <p>
               <b>
                 <bdi>{visible(version.name)}</bdi>

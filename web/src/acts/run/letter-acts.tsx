@@ -29,7 +29,7 @@ export default function LetterActs({ project, message }: { project: string; mess
           run={run}
           onAct={() =>
             openDialog(
-              <RedactDialog project={project} request={asked('redactMessage', { project, message: id })} what="message">
+              <RedactDialog changes={project} request={asked('redactMessage', { project, message: id })} what="message">
                 <Going text={body} />
               </RedactDialog>,
             )

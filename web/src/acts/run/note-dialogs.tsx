@@ -1,9 +1,11 @@
 import type { Note } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import { Failure } from '../../parts/failure.js';
 import { Outcome } from './bar.js';
 import { Dialog } from './dialog.js';
-import { type NotesOf, useNotesAccess } from './notes-access.js';
-import { Going } from './redact-dialog.js';
+import { type NotesAccess, type NotesOf, useNotesAccess } from './notes-access.js';
+import { Going, RedactDialog } from './redact-dialog.js';
 import { useRun } from './use-run.js';
 
 interface Props {
@@ -101,6 +103,30 @@ export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
         </form>
       )}
     </Dialog>
+  );
+}
+
+/** Removes a note, and what is recorded of it. */
+export function RedactNoteDialog({ of, note }: { of: NotesOf; note: Note }) {
+  const access = useNotesAccess(of);
+  return (
+    <RedactDialog changes={access.changes} request={access.redact(note.id)} what="note">
+      <NoteTexts access={access} note={note} />
+    </RedactDialog>
+  );
+}
+
+/** All that a note is known to have said: read for this dialog alone, as it goes. */
+function NoteTexts({ access, note }: { access: NotesAccess; note: Note }) {
+  const { id } = note;
+  const record = useQuery({ queryKey: ['note-record', id], queryFn: () => access.record(id), gcTime: 0 });
+  if (record.error) return <Failure error={record.error} again={() => void record.refetch()} />;
+  return (
+    <>
+      {(record.data?.versions ?? [note]).map(({ text, tags }) => (
+        <Going key={text} text={tags.length === 0 ? text : `${text}\n\nTags: ${tags.join(', ')}`} />
+      ))}
+    </>
   );
 }
 

@@ -9,6 +9,7 @@ import { type Asked, asked } from './use-run.js';
 export type NotesOf = { readonly project: string; readonly agent: string } | { readonly profile: string };
 
 type NoteList = Awaited<ReturnType<Client['listAgentNotes']>>;
+type NoteRecord = Awaited<ReturnType<Client['getAgentNoteRecord']>>;
 interface Written {
   text: string;
   tags: string[];
@@ -20,11 +21,15 @@ export interface NotesAccess {
   /** What is read again once they have changed. */
   changes: string | readonly QueryKey[];
   mayWrite: boolean;
+  mayRedact: boolean;
   /** @param q words to look for; all where it is empty */
   list: (q: string, limit: number) => Promise<NoteList>;
   add: (body: Written) => Asked;
   edit: (note: string, body: Written) => Asked;
   forget: (note: string) => Asked;
+  /** What is recorded of one, which goes with it. */
+  record: (note: string) => Promise<NoteRecord>;
+  redact: (note: string) => Asked;
 }
 
 export function useNotesAccess(of: NotesOf): NotesAccess {
@@ -37,19 +42,25 @@ export function useNotesAccess(of: NotesOf): NotesAccess {
       key,
       changes: [key],
       mayWrite: mayInCell('addProfileNote'),
+      mayRedact: mayInCell('redactProfileNote'),
       list: (q, limit) => api.listProfileNotes({ ...of, query: queryOf(q, limit) }),
       add: (body) => asked('addProfileNote', { ...of, body }),
       edit: (note, body) => asked('editProfileNote', { ...of, note, body }),
       forget: (note) => asked('forgetProfileNote', { ...of, note }),
+      record: (note) => api.getProfileNoteRecord({ ...of, note }),
+      redact: (note) => asked('redactProfileNote', { ...of, note, body: {} }),
     };
   }
   return {
     key: [...keys.project(of.project), 'notes', of.agent],
     changes: of.project,
     mayWrite: may('addAgentNote'),
+    mayRedact: may('redactAgentNote'),
     list: (q, limit) => api.listAgentNotes({ ...of, query: queryOf(q, limit) }),
     add: (body) => asked('addAgentNote', { ...of, body }),
     edit: (note, body) => asked('editAgentNote', { ...of, note, body }),
     forget: (note) => asked('forgetAgentNote', { ...of, note }),
+    record: (note) => api.getAgentNoteRecord({ ...of, note }),
+    redact: (note) => asked('redactAgentNote', { ...of, note, body: {} }),
   };
 }

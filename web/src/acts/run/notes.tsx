@@ -6,7 +6,7 @@ import { bytes, count } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
 import { openDialog } from './dialogs.js';
-import { ForgetDialog, NoteDialog } from './note-dialogs.js';
+import { ForgetDialog, NoteDialog, RedactNoteDialog } from './note-dialogs.js';
 import { type NotesOf, useNotesAccess } from './notes-access.js';
 
 /** How many are shown at first. */
@@ -80,6 +80,15 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
                 >
                   Erase… <span className="visually-hidden">{note.id}</span>
                 </button>
+                {access.mayRedact ? (
+                  <button
+                    type="button"
+                    className="button"
+                    onClick={() => openDialog(<RedactNoteDialog of={of} note={note} />)}
+                  >
+                    Remove for good… <span className="visually-hidden">{note.id}</span>
+                  </button>
+                ) : null}
               </div>
             ) : null}
           </li>

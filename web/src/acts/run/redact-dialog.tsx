@@ -1,4 +1,5 @@
 import type { Client } from '@suzumio/sdk/client';
+import type { QueryKey } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { visible } from '../../parts/visible.js';
 import { Outcome } from './bar.js';
@@ -20,29 +21,38 @@ export function Going({ text }: { text: string }) {
   );
 }
 
+/** What each of them loses. */
+const goes = {
+  message: ['Remove the text of this message?', 'This text goes'],
+  artifact: ['Remove the content of this file?', 'This content and its description go'],
+  note: ['Remove this note for good?', 'The note and all that it has said go'],
+} as const;
+
 /**
- * Removes the content of a message or a file, which cannot be undone.
+ * Removes the content of a message, a file or a note, which cannot be undone.
  *
  * @param children what goes
  */
 export function RedactDialog({
-  project,
+  changes,
   request,
   what,
   children,
 }: {
-  project: string;
+  /** What is read again: of a project, or these. */
+  changes: string | readonly QueryKey[];
   request: Asked;
-  what: 'message' | 'artifact';
+  what: keyof typeof goes;
   children: ReactNode;
 }) {
   const id = useId();
-  const run = useRun(project);
+  const run = useRun(changes);
+  const [title, will] = goes[what];
   const [because, setBecause] = useState('');
   const gone = run.isDone ? (run.answer as Redacted) : undefined;
   const body = because.trim() === '' ? {} : { because: because.trim() };
   return (
-    <Dialog title={what === 'message' ? 'Remove the text of this message?' : 'Remove the content of this file?'}>
+    <Dialog title={title}>
       {(close) =>
         gone ? (
           <>
@@ -67,8 +77,8 @@ export function RedactDialog({
           >
             {children}
             <p id={`${id}-will`}>
-              {what === 'message' ? 'This text goes' : 'This content and its description go'}, and so do copies in what
-              the project has recorded. It cannot be had back. Agents that know it begin their turns anew.
+              {will}, and so do copies in what the project has recorded. It cannot be had back. Agents that know it
+              begin their turns anew.
             </p>
             <label className="dialog-field">
               <span>
