@@ -32,7 +32,7 @@ beforeAll(async () => {
   cli.setEnvironment({ SUZUMIO_ROOT: world.api.root });
   await world.project('newsroom', 'submitted');
   await world.project('busy', 'busy');
-  for (const service of ['scheduler', 'toolhost']) {
+  for (const service of ['api', 'scheduler', 'toolhost']) {
     const { cell, transport } = world.api;
     leaving.push(await cell.catalog.processes.enlist({ service, cell: cell.id, transport: transport.kind }));
   }
