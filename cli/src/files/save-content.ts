@@ -161,7 +161,7 @@ function explained(path: string, error: unknown): unknown {
   if (typeof error !== 'object' || error === null || !('syscall' in error && 'code' in error)) return error;
   const message =
     error.code === 'EEXIST'
-      ? `${path} is there already; name another place with --output.`
+      ? `${path} is there already, and stays as it is: name another place.`
       : `${path} cannot be written (${String(error.code)}).`;
   return new SuzumioError('invalid-request', message, { path }, { cause: error });
 }
