@@ -102,16 +102,16 @@ describe('checking a file', () => {
   });
 
   test('says what a file of the published format has without effect, and so does making it', async () => {
-    const text = named('published', 'communication: { coordinatorAgent: ada }\n');
+    const text = named('published', 'communication: { pmRoutineVerifierPriority: P1 }\n');
     const line = text.split('\n').length - 1;
     const { problems, notes } = await check(text);
     expect(problems).toEqual([]);
     expect(notes.map((note) => [note.code, note.line, note.path])).toEqual([
       ['key-without-effect', 2, null],
-      ['key-without-effect', line, 'communication'],
+      ['key-without-effect', line, 'communication.pmRoutineVerifierPriority'],
     ]);
     const { json } = await api.post('/api/projects', { file: text });
-    expect((json as { notes: string[] }).notes).toEqual(notes.map((note) => `file:${note.line}:1  ${note.message}`));
+    expect((json as { notes: string[] }).notes).toEqual(notes.map((note) => `file:${note.line}:${note.column}  ${note.message}`));
   });
 
   test('is for those who may create projects', async () => {
