@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor, signIn } from '../../services/api/test/support/sign-in.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -286,6 +287,6 @@ test('teams and profiles are made, changed and retired, on a phone', async () =>
   await api.call('DELETE', '/api/projects/night-desk');
   await go(page, '/teams/night');
   await button(page, 'Delete the team').click();
-  await page.getByText('night').waitFor({ state: 'detached' });
+  await soon(async () => expect(await page.getByText('night', { exact: true }).count()).toBe(0));
   browser.expectErrors(/status of 4(00|09|22)/);
 });
