@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useRef, useSyncExternalStore } from 'react';
+import { type ReactElement, useEffect, useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 import { publicPath } from '../api.js';
 import { isWithCtrl, keyNames, type KeyName, signsOf } from './key-table.js';
 import { isCtrl, isFirst, nameOf, signOf } from './press.js';
@@ -27,10 +27,10 @@ export function useKeys(pressed: Pressed): void {
     latest.current = pressed;
     noteHeld();
   });
-  useEffect(() => {
+  // From the moment in which the part is drawn: a key may be pressed in the next one.
+  useLayoutEffect(() => {
     if (given.size === 0) addEventListener('keydown', press);
     given.add(latest);
-    noteHeld();
     return () => {
       given.delete(latest);
       if (given.size === 0) removeEventListener('keydown', press);
