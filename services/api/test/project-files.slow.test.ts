@@ -111,7 +111,9 @@ describe('checking a file', () => {
       ['key-without-effect', line, 'communication.pmRoutineVerifierPriority'],
     ]);
     const { json } = await api.post('/api/projects', { file: text });
-    expect((json as { notes: string[] }).notes).toEqual(notes.map((note) => `file:${note.line}:${note.column}  ${note.message}`));
+    expect((json as { notes: string[] }).notes).toEqual(
+      notes.map((note) => `file:${note.line}:${note.column}  ${note.message}`),
+    );
   });
 
   test('is for those who may create projects', async () => {
