@@ -44,6 +44,8 @@ function optionsOf<Row extends { id: string | number }>({ rows, heightPx }: Rows
     estimateSize: () => heightPx,
     getItemKey: (index: number) => rows[index]?.id ?? index,
     overscan: around,
+    // Rows are drawn in a task of their own: those around bridge the frame, which stays short.
+    useFlushSync: false,
   };
 }
 
