@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '@suzumio/contract/client/client';
 import type { NextRequest } from '@suzumio/contract/model/next-request';
-import type { AgentView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
 import { TeamHandler } from '@suzumio/sdk';
 import type { FailureCode } from '@suzumio/protocol/failure-codes';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';

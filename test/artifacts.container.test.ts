@@ -1,6 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AgentView, ArtifactView, TurnDetail } from '../shared/contract/src/model/views.js';
+import type { AgentView } from '../shared/contract/src/model/agent.js';
+import type { ArtifactView } from '../shared/contract/src/model/artifact.js';
+import type { TurnDetail } from '../shared/contract/src/model/turn.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';
 import { brokenInvariants, openProject } from './support/project.js';

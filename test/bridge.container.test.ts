@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { AgentView, TurnDetail } from '../shared/contract/src/model/views.js';
+import type { AgentView } from '../shared/contract/src/model/agent.js';
+import type { TurnDetail } from '../shared/contract/src/model/turn.js';
 import { gatewayOf } from '../services/turn-worker/test/support/gateway.js';
 import { eventually } from './support/poll.js';
 import { docker } from './support/images.js';

@@ -18,7 +18,6 @@ describe.each([
   let models: ModelServer;
   let base: string;
   let repository: string;
-  let server: ReturnType<CliWorld['begin']>;
 
   beforeAll(async () => {
     base = mkdtempSync(join(tmpdir(), 'suzumio-hunt-'));
@@ -28,13 +27,10 @@ describe.each([
     const providers = `providers: [{ baseURL: "${models.baseURL}", apiKeyEnv: MODEL_KEY }]\n`;
     world = await createCliWorld({ policy: `${anyBackend}git: ["${repository}"]\n${providers}` });
     world.setEnvironment({ MODEL_KEY: 'sk-test-0123456789' });
-    server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '));
+    await world.serve();
   });
 
   afterAll(async () => {
-    server.interrupt();
-    await server.ended;
     await world.remove();
     await models.close();
     rmSync(base, { recursive: true, force: true });

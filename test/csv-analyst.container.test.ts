@@ -12,7 +12,6 @@ const place = fileURLToPath(new URL('../examples/csv-analyst/', import.meta.url)
 
 let server: ModelServer;
 let world: CliWorld;
-let serving: ReturnType<CliWorld['begin']>;
 
 beforeEach(async () => {
   server = await startModelServer(play);
@@ -21,8 +20,6 @@ beforeEach(async () => {
   world.setEnvironment({ OPENAI_API_KEY: 'sk-test-0123456789' });
 });
 afterEach(async () => {
-  serving.interrupt();
-  await serving.ended;
   await world.remove();
   await server.close();
 });
@@ -35,8 +32,7 @@ async function reported(name: string): Promise<string> {
   if (models?.providers['main']) models.providers['main'].baseURL = server.baseURL;
   const initialised = await world.run('init', await world.write(name, renderConfig(config)));
   expect(initialised).toMatchObject({ code: 0 });
-  serving = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => serving.out.includes('next: '));
+  await world.serve();
   await world.run('start', 'csv-analyst');
   await world.run('send', 'csv-analyst', 'editor', 'P1', 'When did the water stand highest last week?');
   const report = () => world.run('report', 'csv-analyst');

@@ -11,20 +11,16 @@ describe.each(['docker', 'process'] as const)('a workspace that is a clone, in t
   let base: string;
   let origin: TestRepository;
   let first: string;
-  let server: ReturnType<CliWorld['begin']>;
 
   beforeAll(async () => {
     base = mkdtempSync(join(tmpdir(), 'suzumio-clone-'));
     origin = new TestRepository(join(base, 'tides'));
     first = origin.commit({ 'tides.py': 'print(1)\n' });
     world = await createCliWorld({ policy: `${anyBackend}git: ["${base}/**"]\n` });
-    server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '));
+    await world.serve();
   });
 
   afterAll(async () => {
-    server.interrupt();
-    await server.ended;
     await world.remove();
     rmSync(base, { recursive: true, force: true });
   });

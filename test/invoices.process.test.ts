@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld, printed } from '../cli/test/support/cli.js';
+import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { renderConfig } from '../shared/core/src/config/render-config.js';
 import { loadProjectFile } from '../shared/runtime/src/disk/load-project-file.js';
 import { eventually } from './support/poll.js';
@@ -10,19 +10,13 @@ import { eventually } from './support/poll.js';
 const example = fileURLToPath(new URL('../examples/invoices', import.meta.url));
 
 let world: CliWorld;
-let server: ReturnType<CliWorld['begin']>;
 beforeAll(async () => {
   world = await createCliWorld({
     policy: `backends: [process]\nworkspaces: { roots: [${example}] }\ntoolpacks: { directories: [${example}] }\n`,
   });
-  server = world.begin('serve', '--port', '0');
-  await printed(server, 'next: ');
+  await world.serve();
 });
-afterAll(async () => {
-  server.interrupt();
-  await server.ended;
-  await world.remove();
-});
+afterAll(() => world.remove());
 
 test('the clerks of the example check, correct and number their invoices', async () => {
   const { config } = loadProjectFile(join(example, 'invoices.yaml'), { env: {} });

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld, printed } from '../cli/test/support/cli.js';
+import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { mountable } from './support/mountable.js';
 import { eventually } from './support/poll.js';
 import { openProject } from './support/project.js';
@@ -10,16 +10,12 @@ import { openProject } from './support/project.js';
 
 let world: CliWorld;
 let directory: string;
-let server: ReturnType<CliWorld['begin']>;
 beforeAll(async () => {
   directory = realpathSync(mkdtempSync(join(mountable, 'suzumio-living-')));
   world = await createCliWorld();
-  server = world.begin('serve', '--port', '0');
-  await printed(server, 'next: ');
+  await world.serve();
 });
 afterAll(async () => {
-  server.interrupt();
-  await server.ended;
   await world.remove();
   rmSync(directory, { recursive: true, force: true });
 });

@@ -9,14 +9,12 @@ const [, commands = ''] = /```sh\n([^]*?)```/.exec(page) ?? [];
 const [, example = ''] = /```yaml\n([^]*?)```/.exec(page) ?? [];
 
 let world: CliWorld;
-let server: ReturnType<CliWorld['begin']>;
 
 beforeAll(async () => {
   world = await createCliWorld();
   const persona = await world.write('akari.md', 'Look.\n');
   await world.run('profiles', 'create', 'Akari', '--role', 'reader', '--persona', persona);
-  server = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => server.out.includes('next: '));
+  await world.serve();
   const script = [
     '{ tool: memory.note, input: { text: "Levels in centimetres, they said.", tags: [style] } }',
     '{ tool: memory.note, input: { text: "The north gauge was moved.", scope: profile } }',
@@ -29,11 +27,7 @@ beforeAll(async () => {
   expect(await world.run('init', file)).toMatchObject({ code: 0 });
   await world.run('start', 'newsroom');
 });
-afterAll(async () => {
-  server.interrupt();
-  await server.ended;
-  await world.remove();
-});
+afterAll(() => world.remove());
 
 /** The words of a line as a shell takes them apart. */
 const wordsOf = (line: string) =>

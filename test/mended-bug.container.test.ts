@@ -13,16 +13,13 @@ describe.each(['docker', 'process'] as const)('the developer of the example, in 
   beforeAll(async () => {
     world = await createCliWorld({ policy: `${anyBackend}workspaces: { roots: [${join(example, '..')}] }\n` });
   });
-  afterAll(async () => {
-    await world.remove();
-  });
+  afterAll(() => world.remove());
 
   test('lists, searches, tests, reads, patches, tests again and publishes', async () => {
     const { config } = loadProjectFile(example, { env: {} });
     const file = renderConfig({ ...config, backend: { ...config.backend, kind: backend } });
     await world.run('init', await world.write('mended-bug.yaml', file));
-    const server = world.begin('serve', '--port', '0');
-    await eventually('it serves', () => server.out.includes('next: '));
+    await world.serve();
     await world.run('start', 'mended-bug');
     await world.run('send', 'mended-bug', 'developer', 'P1', 'The mean of 210 and 213 comes out as 211.');
     const turns = async () =>
@@ -52,7 +49,5 @@ describe.each(['docker', 'process'] as const)('the developer of the example, in 
     expect(shown.out).toContain('file.patch');
     const artifact = (JSON.parse((await world.run('artifacts', 'mended-bug', '--json')).out) as { name: string }[])[0];
     expect(artifact?.name).toBe('tides.py');
-    server.interrupt();
-    await server.ended;
   });
 });

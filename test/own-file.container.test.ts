@@ -9,9 +9,7 @@ let world: CliWorld;
 beforeAll(async () => {
   world = await createCliWorld({ policy: anyBackend });
 });
-afterAll(async () => {
-  await world.remove();
-});
+afterAll(() => world.remove());
 
 /** An agent in a container, with what the file gives it. */
 const survey = `
@@ -68,8 +66,7 @@ test('agents of a file of my own get its directories and variables, also when it
   const allowed = `mounts from ${world.directory}, writing to ${join(world.directory, 'reports')}.`;
   expect(made).toMatchObject({ code: 0, out: expect.stringContaining(allowed) });
 
-  const server = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => server.out.includes('next: '));
+  const server = await world.serve();
   await world.run('start', 'survey');
   await world.run('send', 'survey', 'sealed', 'P1', 'Go.');
   const bodies = async (project: string) => {
@@ -84,8 +81,7 @@ test('agents of a file of my own get its directories and variables, also when it
   expect(shown.out).toContain('/readings, read-only: Levels of the river');
   expect(shown.out).toContain('/reports, writable');
 
-  server.interrupt();
-  expect((await server.ended).code).toBe(0);
+  expect((await server.stop()).code).toBe(0);
 });
 
 test('agents of one project work in the backends that they name', async () => {
@@ -101,8 +97,7 @@ test('agents of one project work in the backends that they name', async () => {
     await eventually(`${agent} works`, () => new RegExp(`${agent} .*started .*\\(${backend}`).test(up.out));
     await eventually(`${agent} is done`, () => new RegExp(`${agent} .*turn 1 done`).test(up.out));
   }
-  up.interrupt();
-  expect((await up.ended).code).toBe(0);
+  expect((await up.stop()).code).toBe(0);
 });
 
 test('no container is left', async () => {

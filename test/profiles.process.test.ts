@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
+import { type BegunCommand, type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { eventually } from './support/poll.js';
 
 let world: CliWorld;
-let server: ReturnType<CliWorld['begin']>;
+let server: BegunCommand;
 
 beforeAll(async () => {
   world = await createCliWorld();
@@ -18,32 +18,18 @@ beforeAll(async () => {
   ]) {
     expect(await world.run(...words)).toMatchObject({ code: 0 });
   }
-  server = await serve();
+  server = await world.serve();
 });
-afterAll(async () => {
-  await stop();
-  await world.remove();
-});
+afterAll(() => world.remove());
 
 const create = (nickname: string) => {
   const persona = ['--persona', join(world.directory, 'persona.md')];
   return ['profiles', 'create', nickname, '--role', 'researcher', '--team', 'research', ...persona];
 };
 
-async function serve(): Promise<ReturnType<CliWorld['begin']>> {
-  const begun = world.begin('serve', '--port', '0');
-  await eventually('it serves', () => begun.out.includes('next: '));
-  return begun;
-}
-
-async function stop(): Promise<void> {
-  server.interrupt();
-  expect((await server.ended).code).toBe(0);
-}
-
 async function restart(): Promise<void> {
-  await stop();
-  server = await serve();
+  expect((await server.stop()).code).toBe(0);
+  server = await world.serve();
 }
 
 /** What agents have told the person. */

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld, printed } from '../cli/test/support/cli.js';
+import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { mountable } from './support/mountable.js';
 import { eventually } from './support/poll.js';
 import { openProject } from './support/project.js';
@@ -65,7 +65,6 @@ const backend = (steps: object[]) =>
 
 let world: CliWorld;
 let directory: string;
-let server: ReturnType<CliWorld['begin']>;
 beforeAll(async () => {
   directory = mkdtempSync(join(mountable, 'suzumio-toolpacks-'));
   for (const [name, text] of [...files, ...Object.entries(bad)]) {
@@ -73,12 +72,9 @@ beforeAll(async () => {
     writeFileSync(join(directory, name), text);
   }
   world = await createCliWorld();
-  server = world.begin('serve', '--port', '0');
-  await printed(server, 'next: ');
+  await world.serve();
 });
 afterAll(async () => {
-  server.interrupt();
-  await server.ended;
   await world.remove();
   rmSync(directory, { recursive: true, force: true });
 });

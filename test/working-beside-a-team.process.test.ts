@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld, printed } from '../cli/test/support/cli.js';
+import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';
 import { mountable } from './support/mountable.js';
 
@@ -48,21 +48,17 @@ const backend = {
 let base: string;
 let own: TestRepository;
 let world: CliWorld;
-let server: ReturnType<CliWorld['begin']>;
 beforeAll(async () => {
   base = mkdtempSync(join(mountable, 'suzumio-day-'));
   own = new TestRepository(join(base, 'tides'));
   own.commit({ 'levels.py': 'from gauge import mean, readings\n\nprint(mean(readings[:-1]))\n' }, 'First');
   world = await createCliWorld();
-  server = world.begin('serve', '--port', '0');
-  await printed(server, 'next: ');
+  await world.serve();
   mkdirSync(join(base, 'bin'));
   const program = `#!/bin/sh\nexec '${process.execPath}' '${join(repository, 'cli', 'bin', 'suzumio.js')}' "$@"\n`;
   writeFileSync(join(base, 'bin', 'suzumio'), program, { mode: 0o755 });
 });
 afterAll(async () => {
-  server.interrupt();
-  await server.ended;
   await world.remove();
   rmSync(base, { recursive: true, force: true });
 });

@@ -1,6 +1,6 @@
 import { followTurn } from '@suzumio/contract/client/follow-turn';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { TurnDetail } from '@suzumio/contract/model/views';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import type { LiveFrame } from '@suzumio/protocol/live';
 import { delay } from '@suzumio/protocol/retry';
 import type { ApiClient } from './reach/api-client.js';

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { followEvents } from '@suzumio/contract/client/follow-events';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
-import type { TurnDetail } from '@suzumio/contract/model/views';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
 import type { LiveFrame } from '@suzumio/protocol/live';

@@ -86,8 +86,7 @@ test('with a token for one project, all that is watched is that project', async 
   await world.run('send', 'other', 'ada', 'P1', 'Not for you.');
   await world.run('send', 'team', 'ada', 'P1', 'For you.');
   await printed(watching, 'For you.');
-  watching.interrupt();
-  expect((await watching.ended).out).not.toContain('other');
+  expect((await watching.stop()).out).not.toContain('other');
 });
 
 describe('mail that was left', () => {

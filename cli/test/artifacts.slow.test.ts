@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { runCli } from '@suzumio/cli/program';
-import { artifactView } from '@suzumio/contract/model/views';
+import { artifactView } from '@suzumio/contract/model/artifact';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';

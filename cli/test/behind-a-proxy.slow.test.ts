@@ -38,8 +38,7 @@ describe('below a path of a proxy', () => {
     await printed(watch, 'Hello.');
     await world.run('send', 'team', 'ben', 'P1', 'And you.');
     await printed(watch, 'And you.');
-    watch.interrupt();
-    await watch.ended;
+    await watch.stop();
     const file = await world.write('note.txt', 'A note.');
     expect(await world.run('artifacts', 'publish', 'team', file)).toMatchObject({ code: 0 });
     expect(proxy.asked.filter((line) => !line.includes(' /suzumio/'))).toEqual([]);

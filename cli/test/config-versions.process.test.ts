@@ -1,26 +1,20 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
+import { type BegunCommand, type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 const answers: string[] = [];
 let world: CliWorld;
-let server: ReturnType<CliWorld['begin']>;
+let server: BegunCommand;
 const original = notesProject('notes');
 
 beforeEach(async () => {
   answers.length = 0;
   world = await createCliWorld();
   await world.run('init', await world.write('notes.yaml', original));
-  server = world.begin('serve', '--port', '0', '--no-scheduler');
-  await eventually('it serves', () => server.out.includes('next: suzumio'));
+  server = await world.serve('--no-scheduler');
 });
-afterEach(async () => {
-  server.interrupt();
-  await server.ended;
-  await world.remove();
-});
+afterEach(() => world.remove());
 
 describe('the file of a project', () => {
   test('is compared, applied after it was shown, and reverted', async () => {
@@ -76,8 +70,7 @@ describe('the file of a project', () => {
   });
 
   test('is read without a server', async () => {
-    server.interrupt();
-    await server.ended;
+    await server.stop();
     expect((await world.run('config', 'versions', 'notes')).out).toMatch(/\n1 +.* user/);
     expect((await world.run('config', 'show', 'notes')).out).toBe(original.endsWith('\n') ? original : `${original}\n`);
     expect((await world.run('config', 'diff', 'notes')).out).toContain('The first version changed nothing.');

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import type { ConversationEntry } from '@suzumio/contract/model/views';
+import type { ConversationEntry } from '@suzumio/contract/model/conversation';
 import { renderConversation } from '../src/render/conversation.js';
 
 test('what a model asked for is shown as it wrote it, on one line', () => {

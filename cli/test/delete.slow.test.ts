@@ -6,20 +6,14 @@ import { type CliWorld, createCliWorld, notesProject, printed } from './support/
 
 let world: CliWorld;
 let answers: string[];
-let serve: ReturnType<CliWorld['begin']>;
 beforeEach(async () => {
   answers = [];
   world = await createCliWorld({ answers });
   const file = await world.write('notes.yaml', notesProject('notes'));
   await world.run('init', file, '--label', 'team=news desk', '--label', 'env=test');
-  serve = world.begin('serve', '--port', '0');
-  await printed(serve, 'listens on');
+  await world.serve();
 });
-afterEach(async () => {
-  serve.interrupt();
-  await serve.ended;
-  await world.remove();
-});
+afterEach(() => world.remove());
 
 const there = () => existsSync(join(world.root, 'projects', 'notes'));
 const warning = 'notes is initialized, with 0 messages, 0 artifacts, 0 turns. None of it can be had back.\n';

@@ -70,21 +70,16 @@ describe("the README's next five minutes", () => {
     const file = await world.write('greeting.yaml', yaml);
     const [first = '', ...others] = linesIn(readme).filter((line) => line.includes('greeting'));
     const up = world.begin(...wordsOf(first.replace('greeting.yaml', file)), '--port', '0');
-    try {
-      await printed(up, 'started');
-      expect(others.map((line) => line.split(' ')[0])).toEqual(['send', 'status', 'report', 'approve']);
-      for (const line of others) {
-        if (line.startsWith('report')) await printed(up, 'submitted the report');
-        const { code, out, err } = await world.run(...wordsOf(line));
-        expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
-        if (line.startsWith('report')) expect(out).toContain('It rains.');
-        else expect(out).toMatch(/\n?next: suzumio /);
-      }
-      const [, shown = ''] = /`npx suzumio (turns show [^`]*)`/.exec(readme) ?? [];
-      expect((await world.run(...wordsOf(shown))).out).toContain('artifacts.publish');
-    } finally {
-      up.interrupt();
-      await up.ended;
+    await printed(up, 'started');
+    expect(others.map((line) => line.split(' ')[0])).toEqual(['send', 'status', 'report', 'approve']);
+    for (const line of others) {
+      if (line.startsWith('report')) await printed(up, 'submitted the report');
+      const { code, out, err } = await world.run(...wordsOf(line));
+      expect({ line, code, err }).toEqual({ line, code: 0, err: '' });
+      if (line.startsWith('report')) expect(out).toContain('It rains.');
+      else expect(out).toMatch(/\n?next: suzumio /);
     }
+    const [, shown = ''] = /`npx suzumio (turns show [^`]*)`/.exec(readme) ?? [];
+    expect((await world.run(...wordsOf(shown))).out).toContain('artifacts.publish');
   });
 });

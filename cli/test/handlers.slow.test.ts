@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { freePort } from '../../test/support/free-port.js';
-import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -14,17 +14,11 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
   const { out: secret } = await world.run('tokens', 'create', 'desk', ...bound);
   const port = String(await freePort());
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: port });
-  const server = world.begin('serve', '--port', '0');
-  try {
-    await printed(server, 'next: ');
-    const answer = await fetch(`http://127.0.0.1:${port}/handlers/self`, {
-      headers: { authorization: `Bearer ${secret.trim()}` },
-    });
-    expect(await answer.json()).toEqual({ protocol: 1, project: 'notes', agents: ['writer'] });
-  } finally {
-    server.interrupt();
-    await server.ended;
-  }
+  await world.serve();
+  const answer = await fetch(`http://127.0.0.1:${port}/handlers/self`, {
+    headers: { authorization: `Bearer ${secret.trim()}` },
+  });
+  expect(await answer.json()).toEqual({ protocol: 1, project: 'notes', agents: ['writer'] });
 });
 
 test('a port that is none is told', async () => {

@@ -17,7 +17,14 @@ import { signInLinkAnswer } from '@suzumio/contract/operations/sign-in';
 import { actView } from '@suzumio/contract/model/acts';
 import { whyAnswer } from '@suzumio/contract/model/why';
 import { workerView } from '@suzumio/contract/operations/service';
-import * as views from '@suzumio/contract/model/views';
+import { agentView } from '@suzumio/contract/model/agent';
+import { artifactView } from '@suzumio/contract/model/artifact';
+import { conversationEntry } from '@suzumio/contract/model/conversation';
+import { messageDetail, messageView } from '@suzumio/contract/model/message';
+import { taskView } from '@suzumio/contract/model/task';
+import { threadView } from '@suzumio/contract/model/thread';
+import { toolCallView } from '@suzumio/contract/model/tool-call';
+import { turnDetail, turnView } from '@suzumio/contract/model/turn';
 import { problem } from '@suzumio/protocol/problem';
 import { anyBackend, type CliWorld, createCliWorld } from './support/cli.js';
 import { type GoldenWorld, goldenWorld } from './support/golden-world.js';
@@ -60,27 +67,27 @@ const verdict = z.strictObject({
 const shapes: readonly (readonly [line: string, shape: z.ZodType])[] = [
   ['status', z.array(projectDetailAnswer)],
   ['status newsroom', projectDetailAnswer],
-  ['messages busy', z.array(views.messageView)],
-  ['messages show busy 3', views.messageDetail],
-  ['threads busy', z.array(views.threadView)],
-  ['thread busy 3', z.array(views.messageView)],
+  ['messages busy', z.array(messageView)],
+  ['messages show busy 3', messageDetail],
+  ['threads busy', z.array(threadView)],
+  ['thread busy 3', z.array(messageView)],
   ['assign newsroom reporter North', assignedTask],
-  ['tasks newsroom', z.array(views.taskView)],
+  ['tasks newsroom', z.array(taskView)],
   ['reply newsroom 1 --to editor Thanks', postedReply],
   ['broadcast newsroom Thanks', postedMessage],
   ['redeliver newsroom 2 --yes', redeliveredMessage],
-  ['inbox busy', z.array(views.messageView)],
-  ['inbox busy checker --undelivered', z.array(views.messageView)],
+  ['inbox busy', z.array(messageView)],
+  ['inbox busy checker --undelivered', z.array(messageView)],
   ['inbox --mine', z.array(inboxItem)],
-  ['agents busy', z.array(views.agentView)],
+  ['agents busy', z.array(agentView)],
   ['why busy checker', whyAnswer],
   ['why busy', z.array(whyAnswer)],
   ['workers', z.tuple([workerView])],
-  ['turns newsroom', z.array(views.turnView)],
-  ['turns show newsroom editor:1', views.turnDetail],
-  ['turns show newsroom editor:1 --conversation', z.array(views.conversationEntry)],
-  ['tool-calls newsroom', z.array(views.toolCallView)],
-  ['artifacts newsroom', z.array(views.artifactView)],
+  ['turns newsroom', z.array(turnView)],
+  ['turns show newsroom editor:1', turnDetail],
+  ['turns show newsroom editor:1 --conversation', z.array(conversationEntry)],
+  ['tool-calls newsroom', z.array(toolCallView)],
+  ['artifacts newsroom', z.array(artifactView)],
   ['events newsroom', z.array(projectEvent)],
   ['report newsroom', z.strictObject({ project: z.string(), version: z.int(), text: z.string() })],
   [

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Output } from '@suzumio/cli/cli-context';
 import { runCli } from '@suzumio/cli/program';
-import type { MessageView } from '@suzumio/contract/model/views';
+import type { MessageView } from '@suzumio/contract/model/message';
 import { assignTask } from '@suzumio/store/mail/assign-task';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { noon } from '../../test/support/cell.js';

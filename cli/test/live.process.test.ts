@@ -80,10 +80,8 @@ describe('what a model answers', () => {
     });
     await printed(watching, 'turn 1 done');
     expect(watching.out.indexOf('ada:1 | The rest.')).toBeLessThan(watching.out.indexOf('turn 1 done'));
-    watching.interrupt();
-    await watching.ended;
-    serving.interrupt();
-    await serving.ended;
+    await watching.stop();
+    await serving.stop();
   });
 });
 
@@ -116,7 +114,6 @@ describe('what a command prints', () => {
     const log = (await world.run('logs', 'build', 'ada:1')).out;
     expect(log.match(/^building \d+$/gm)?.slice(0, 3)).toEqual(['building 0', 'building 1', 'building 2']);
     expect(log).toContain('built');
-    serving.interrupt();
-    await serving.ended;
+    await serving.stop();
   });
 });

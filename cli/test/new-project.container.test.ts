@@ -44,15 +44,10 @@ describe('a project file that init writes', () => {
       const text = projectFile({ name: 'mine', task: 'Write it down.', agents });
       const file = await world.write('mine.yaml', text.replace('  runner:', '  kind: process\n  runner:'));
       const up = world.begin('up', file, '--port', '0');
-      try {
-        await printed(up, 'started');
-        await world.run('send', 'mine', 'ada', 'P1', 'Good evening.');
-        await printed(up, 'submitted the report');
-        expect((await world.run('report', 'mine')).out).toContain('Good evening.');
-      } finally {
-        up.interrupt();
-        await up.ended;
-      }
+      await printed(up, 'started');
+      await world.run('send', 'mine', 'ada', 'P1', 'Good evening.');
+      await printed(up, 'submitted the report');
+      expect((await world.run('report', 'mine')).out).toContain('Good evening.');
     });
   });
 });
@@ -81,17 +76,12 @@ describe('the file that init writes for a repository', () => {
       const text = repositoryFile({ name: 'tides', task: 'Keep it in order.' });
       const file = await world.write('tides/tides.yaml', text.replace('  runner:', `  kind: ${backend}\n  runner:`));
       const up = world.begin('up', file, '--port', '0');
-      try {
-        await printed(up, 'started');
-        await world.run('send', 'tides', 'maintainer', 'P1', 'How is it?');
-        await printed(up, 'submitted the report');
-        const { out } = await world.run('report', 'tides');
-        for (const told of ['How is it?', 'tides.py', 'Measure the tide', '## suzumio/developer'])
-          expect(out).toContain(told);
-      } finally {
-        up.interrupt();
-        await up.ended;
-      }
+      await printed(up, 'started');
+      await world.run('send', 'tides', 'maintainer', 'P1', 'How is it?');
+      await printed(up, 'submitted the report');
+      const { out } = await world.run('report', 'tides');
+      for (const told of ['How is it?', 'tides.py', 'Measure the tide', '## suzumio/developer'])
+        expect(out).toContain(told);
     },
   );
 
@@ -126,8 +116,7 @@ describe('the file that init writes for a repository', () => {
         expect((await take()).code).toBe(0);
         expect(String(git('diff'))).toContain('-print(4)\n+print(5)');
       } finally {
-        up.interrupt();
-        await up.ended;
+        await up.stop();
       }
     } finally {
       await server.close();

@@ -45,15 +45,13 @@ describe('a file of my own', () => {
     const world = await worldWith(sealed);
     const file = await world.write('notes.yaml', notesProject('notes'));
     await world.run('init', file, '--allow-process');
-    const server = world.begin('serve', '--port', '0');
-    await printed(server, 'listens on');
+    const server = await world.serve();
     await world.run('start', 'notes');
     await world.run('send', 'notes', 'writer', 'P1', 'A note, please.');
     await eventually('the turn has failed', async () =>
       (await world.run('status', 'notes')).out.includes('policy-denied in turn 1'),
     );
-    server.interrupt();
-    expect((await server.ended).code).toBe(0);
+    expect((await server.stop()).code).toBe(0);
   });
 
   test('is allowed its directory and its image, which is said and kept with the project', async () => {
@@ -107,8 +105,7 @@ describe('a file of my own', () => {
     const up = world.begin('up', await world.write('notes.yaml', served));
     await printed(up, 'listens on');
     expect(up.out).toContain(`Suzumio listens on http://127.0.0.1:${String(port)} `);
-    up.interrupt();
-    expect((await up.ended).code).toBe(0);
+    expect((await up.stop()).code).toBe(0);
   });
 });
 

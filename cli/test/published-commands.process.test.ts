@@ -3,7 +3,7 @@ import { publishedCommands } from '@suzumio/cli/published-commands';
 import { eventually } from '../../test/support/poll.js';
 import { freePort } from '../../test/support/free-port.js';
 import { publishedTable } from '../../test/support/published-table.js';
-import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
+import { type BegunCommand, type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
 import { wholeProgram } from './support/program.js';
 
 const rows = publishedTable('The command');
@@ -40,7 +40,7 @@ describe('names of the published Suzumio', () => {
 
 describe('their examples', () => {
   let world: CliWorld;
-  let serve: ReturnType<CliWorld['begin']> | undefined;
+  let serve: BegunCommand | undefined;
   beforeAll(async () => {
     world = await createCliWorld();
     await world.write('bulletin.yaml', notesProject('bulletin'));
@@ -51,8 +51,7 @@ describe('their examples', () => {
   });
 
   async function stopServing(): Promise<void> {
-    serve?.interrupt();
-    await serve?.ended;
+    await serve?.stop();
   }
 
   const status = async () => {

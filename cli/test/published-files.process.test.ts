@@ -4,10 +4,9 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { candidatesFor } from '@suzumio/core/budgets/presets';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
-import { freePort } from '../../test/support/free-port.js';
 import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
 import { eventually } from '../../test/support/poll.js';
-import { type CliWorld, createCliWorld, printed } from './support/cli.js';
+import { type CliWorld, createCliWorld } from './support/cli.js';
 
 const fixtures = fileURLToPath(new URL('../../test/fixtures/published/', import.meta.url));
 /** Their projects, how much is noted of each, and who takes a turn. */
@@ -29,7 +28,6 @@ const files: [string, string, number, string][] = [
 
 let models: ModelServer;
 let world: CliWorld;
-let serve: ReturnType<CliWorld['begin']>;
 beforeAll(async () => {
   models = await startModelServer(({ body }) =>
     body.messages.at(-1)?.role === 'tool'
@@ -51,12 +49,9 @@ beforeAll(async () => {
     await mkdir(dirname(copy), { recursive: true });
     await writeFile(copy, entry.name.endsWith('.yaml') ? asProcess(text) : text);
   }
-  serve = world.begin('serve', '--port', String(await freePort()));
-  await printed(serve, 'Suzumio listens on');
+  await world.serve();
 });
 afterAll(async () => {
-  serve.interrupt();
-  await serve.ended;
   await world.remove();
   await models.close();
 });

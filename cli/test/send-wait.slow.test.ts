@@ -65,8 +65,7 @@ test('says that a reply has not come in time, or that nobody waits any more', as
   );
   const run = send('Is anybody there?');
   await sent('Is anybody there?');
-  run.interrupt();
-  expect(await run.ended).toMatchObject({ code: 5, out: '' });
+  expect(await run.stop()).toMatchObject({ code: 5, out: '' });
 });
 
 test('says why no reply is expected', async () => {

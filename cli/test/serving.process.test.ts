@@ -73,8 +73,7 @@ describe('up', () => {
       err: expect.stringContaining('did you mean notes?'),
     });
 
-    up.interrupt();
-    expect(await up.ended).toMatchObject({ code: 0, err: '' });
+    expect(await up.stop()).toMatchObject({ code: 0, err: '' });
     expect(existsSync(join(world.root, 'server.json'))).toBe(false);
     expect((await world.run('status', 'notes')).out).toContain('completed');
   });
@@ -96,8 +95,7 @@ describe('up', () => {
   test('goes on with a project that is there, through a server that runs', async () => {
     const file = await world.write('notes.yaml', notesProject('notes'));
     await world.run('init', file);
-    const server = world.begin('serve', '--port', '0', '--allow-process');
-    await printed(server, 'next: suzumio init FILE');
+    const server = await world.serve('--allow-process');
     const other = notesProject('notes').replace('prompt: Write.', 'prompt: Sing., team: x, env: { DB_PASSWORD: new }');
     const up = world.begin('up', await world.write('other.yaml', other));
     await printed(up, 'started');
@@ -155,8 +153,7 @@ describe('up', () => {
     const upIn = async (there: CliWorld, file: string, ...options: string[]) => {
       const up = there.begin('up', file, '--port', '0', ...options);
       await printed(up, 'started');
-      up.interrupt();
-      return up.ended;
+      return up.stop();
     };
     const versions = async (there: CliWorld) => {
       const { out } = await there.run('config', 'versions', 'notes', '--json');
@@ -217,8 +214,7 @@ describe('up', () => {
       await printed(up, 'started');
       expect(up.out).toContain(`Using the server that runs at ${there.url}.\nnext: suzumio send notes writer P1`);
       expect((await there.get('/api/projects/notes')).json).toMatchObject({ project: { status: 'running' } });
-      up.interrupt();
-      expect(await up.ended).toMatchObject({ code: 0, err: '' });
+      expect(await up.stop()).toMatchObject({ code: 0, err: '' });
       expect(existsSync(world.root)).toBe(false);
 
       const followers = async () => (await there.metrics.sseClients.get()).values[0]?.value ?? 0;
@@ -228,30 +224,25 @@ describe('up', () => {
       await there.post('/api/projects/notes/messages', { recipient: 'reader', body: 'Only now.' });
       await printed(watch, 'Only now.');
       expect(watch.out.trim().split('\n')).toEqual([expect.stringContaining('user -> reader')]);
-      watch.interrupt();
-      await watch.ended;
+      await watch.stop();
 
       const again = world.begin('up', file);
       await printed(again, 'started');
       expect(again.out).not.toContain('another version');
-      again.interrupt();
-      await again.ended;
+      await again.stop();
       const other = world.begin('up', await world.write('o.yaml', notesProject('notes').replace('A note', 'Changed')));
       await printed(other, 'started');
       expect(other.out).toContain('notes has another version of this file');
-      other.interrupt();
-      await other.ended;
+      await other.stop();
       const given = notesProject('notes').replace('prompt: Read.', 'prompt: Read., env: { MODE: fast }');
       const unseen = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
       await printed(unseen, 'started');
       expect(unseen.out).not.toContain('values of env');
-      unseen.interrupt();
-      await unseen.ended;
+      await unseen.stop();
       const more = world.begin('up', await world.write('given.yaml', given.replace('name: notes', 'name: given')));
       await printed(more, 'started');
       expect(more.out).not.toContain('another version');
-      more.interrupt();
-      await more.ended;
+      await more.stop();
     });
 
     test('that does not answer, makes nothing anywhere', async () => {
@@ -272,8 +263,7 @@ describe('up', () => {
     await printed(up, 'project.started');
     const lines = up.out.trimEnd().split('\n');
     expect(lines.map((line) => projectEvent.parse(JSON.parse(line)).type)).toContain('project.started');
-    up.interrupt();
-    expect((await up.ended).code).toBe(0);
+    expect((await up.stop()).code).toBe(0);
   });
 
   test('starts nothing for a file that is wrong', async () => {
@@ -285,14 +275,12 @@ describe('up', () => {
 });
 
 test('serve shows Prometheus what it does, where it is asked to, and nowhere else', async () => {
-  const serve = world.begin('serve', '--port', '0', '--metrics-port', '0');
-  await printed(serve, 'next:');
+  const serve = await world.serve('--metrics-port', '0');
   const url = /^metrics: (http:\/\/127\.0\.0\.1:\d+\/metrics)$/m.exec(serve.out)?.[1] ?? '';
   const metrics = await (await fetch(url)).text();
   expect(metrics).toMatch(/^suzumio_worker_ready\{service="suzumio"\} [01]$/m);
   expect(metrics).toMatch(/^process_resident_memory_bytes/m);
   expect((await fetch(new URL('/healthz', url))).status).toBe(200);
-  serve.interrupt();
-  expect(await serve.ended).toMatchObject({ code: 0 });
+  expect(await serve.stop()).toMatchObject({ code: 0 });
   await expect(fetch(url)).rejects.toThrow();
 });

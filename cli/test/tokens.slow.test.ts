@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type CliWorld, createCliWorld, notesProject, printed } from './support/cli.js';
+import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
 let world: CliWorld;
 beforeEach(async () => {
@@ -18,14 +18,12 @@ const create = async (...args: string[]) => {
 
 async function serving(environment: Record<string, string> = {}) {
   world.setEnvironment(environment);
-  const server = world.begin('serve', '--port', '0');
-  await printed(server, 'next: ');
+  const server = await world.serve();
   const url = /listens on (\S+)/.exec(server.out)?.[1] ?? '';
   const ask = async (token: string | undefined, path = '/api/projects') =>
     (await fetch(`${url}${path}`, token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } })).status;
   const stop = async () => {
-    server.interrupt();
-    return server.ended;
+    return server.stop();
   };
   return { url, ask, stop };
 }

@@ -70,8 +70,7 @@ describe('a file that loads a toolpack', () => {
     const up = world.begin('up', write(), '--port', '0', '--allow-toolpack', join(directory, 'gauges'));
     for (let looks = 0; looks < 500 && !up.out.includes('tides'); looks += 1)
       await new Promise((done) => setTimeout(done, 20));
-    up.interrupt();
-    expect((await up.ended).err).not.toContain('has changed');
+    expect((await up.stop()).err).not.toContain('has changed');
   });
 
   test('is asked about once, and the answer is kept for that file, for the owner alone', async () => {

@@ -1,4 +1,4 @@
-import type { ArtifactView } from '../../shared/contract/src/model/views.js';
+import type { ArtifactView } from '../../shared/contract/src/model/artifact.js';
 import { type EndedTurn, endedTurn } from './ended-turn.js';
 import { eventually } from './poll.js';
 import { brokenInvariants, openProject } from './project.js';

@@ -5,7 +5,7 @@ import { expect } from '@jest/globals';
 import type * as z from 'zod';
 import { messageListAnswer } from '../../shared/contract/src/operations/messages.js';
 import { taskListAnswer } from '../../shared/contract/src/operations/tasks.js';
-import { messageDetail, type MessageDetail } from '../../shared/contract/src/model/views.js';
+import { messageDetail, type MessageDetail } from '../../shared/contract/src/model/message.js';
 import { count, overlappingAttempts } from './outcomes.js';
 import { brokenInvariants, openProject } from './project.js';
 import type { Stack } from './stack.js';

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { isSuzumioError, type SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { UsageError } from '../usage-error.js';
-import type { AgentView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
 import { findReads, requireApi } from '../reach/reach.js';
 import { count } from '../render/format.js';
 import { agentTable } from '../render/tables.js';

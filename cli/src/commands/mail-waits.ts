@@ -1,4 +1,4 @@
-import type { ProjectView } from '@suzumio/contract/model/views';
+import type { ProjectView } from '@suzumio/contract/model/project';
 
 /** What becomes of mail that was sent to a project which does not run, and what may come next. */
 export function mailWaits({ id: project, status, reportBy }: Pick<ProjectView, 'id' | 'status' | 'reportBy'>): {

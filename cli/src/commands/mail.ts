@@ -1,7 +1,7 @@
 import type { Client } from '@suzumio/contract/client/client';
 import { type Command, Option } from 'commander';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
-import type { MessageView } from '@suzumio/contract/model/views';
+import type { MessageView } from '@suzumio/contract/model/message';
 import { priority, type Priority } from '@suzumio/protocol/ids';
 import type { ExitCode } from '../exit-codes.js';
 import { findReads, requireApi } from '../reach/reach.js';

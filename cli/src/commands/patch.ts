@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 import type { Client } from '@suzumio/contract/client/client';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { maxEarlierPatches } from '@suzumio/protocol/artifacts';
 import { quotedPath } from '@suzumio/protocol/quoted-path';

@@ -1,4 +1,5 @@
-import type { MessageView, TurnDetail } from '@suzumio/contract/model/views';
+import type { MessageView } from '@suzumio/contract/model/message';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import type { Client } from '@suzumio/contract/client/client';
 import { count } from '../render/format.js';
 

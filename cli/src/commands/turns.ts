@@ -1,7 +1,7 @@
 import { allItems } from '@suzumio/contract/client/all-items';
 import { type TurnStatus, turnStatuses } from '@suzumio/contract/model/states';
 import { type Command, Option } from 'commander';
-import { type ToolCallView, toolCallView } from '@suzumio/contract/model/views';
+import { type ToolCallView, toolCallView } from '@suzumio/contract/model/tool-call';
 import { findReads, requireApi } from '../reach/reach.js';
 import { toolCallTable, turnTable } from '../render/tables.js';
 import { renderConversation } from '../render/conversation.js';

@@ -6,7 +6,7 @@ import { type Client, createClient } from '@suzumio/contract/client/client';
 import type { ApiAddress } from '@suzumio/contract/client/make-client';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 
 /** A running server: every operation of its API, and where it is. */
 export type ApiClient = ApiAddress & Client;

@@ -1,4 +1,5 @@
-import type { ConversationEntry, TurnDetail } from '@suzumio/contract/model/views';
+import type { ConversationEntry } from '@suzumio/contract/model/conversation';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import { dollars } from './format.js';
 

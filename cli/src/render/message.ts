@@ -1,4 +1,4 @@
-import type { MessageDetail, MessageReceipt, MessageView } from '@suzumio/contract/model/views';
+import type { MessageDetail, MessageReceipt, MessageView } from '@suzumio/contract/model/message';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';
 import { paint } from './colors.js';

@@ -1,5 +1,6 @@
 import type { Pause } from '@suzumio/contract/model/pause';
-import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
+import type { ProjectView } from '@suzumio/contract/model/project';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { CliContext } from '../cli-context.js';

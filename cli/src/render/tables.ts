@@ -1,13 +1,11 @@
-import type {
-  AgentView,
-  ArtifactView,
-  MessageView,
-  ReportView,
-  TaskView,
-  ThreadView,
-  ToolCallView,
-  TurnView,
-} from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
+import type { MessageView } from '@suzumio/contract/model/message';
+import type { ReportView } from '@suzumio/contract/model/report';
+import type { TaskView } from '@suzumio/contract/model/task';
+import type { ThreadView } from '@suzumio/contract/model/thread';
+import type { ToolCallView } from '@suzumio/contract/model/tool-call';
+import type { TurnView } from '@suzumio/contract/model/turn';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';

@@ -1,4 +1,4 @@
-import type { TurnDetail } from '@suzumio/contract/model/views';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { UnpublishedArtifacts } from '@suzumio/protocol/attempts';
 import type { CliContext } from '../cli-context.js';

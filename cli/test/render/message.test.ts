@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { MessageDetail, MessageView } from '@suzumio/contract/model/views';
+import type { MessageDetail, MessageView } from '@suzumio/contract/model/message';
 import { renderMessage, renderThread } from '@suzumio/cli/render/message';
 
 const at = (second: number) => `2026-11-21T20:14:${String(second).padStart(2, '0')}.000Z`;

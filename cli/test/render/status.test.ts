@@ -1,5 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import type { AgentView, ProjectView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
+import type { ProjectView } from '@suzumio/contract/model/project';
 import type { ProjectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { stepAfterEvent } from '@suzumio/core/why/what-helps';
 import type { FailureCode } from '@suzumio/protocol/failure-codes';

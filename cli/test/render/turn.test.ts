@@ -1,5 +1,6 @@
 import { expect, test } from '@jest/globals';
-import type { ModelCallView, TurnDetail } from '@suzumio/contract/model/views';
+import type { ModelCallView } from '@suzumio/contract/model/model-call';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { renderTurn } from '@suzumio/cli/render/turn';
 
 const at = (clock: string) => `2026-11-21T${clock}Z`;

@@ -12,24 +12,33 @@ export interface CliResult {
   err: string;
 }
 
+/** A command that goes on until it is interrupted. */
+export interface BegunCommand {
+  readonly out: string;
+  readonly err: string;
+  interrupt(): void;
+  /** Does what a second Ctrl-C does. */
+  insist(): void;
+  readonly ended: Promise<CliResult>;
+  /** Interrupts it, and waits for its end. */
+  stop(): Promise<CliResult>;
+}
+
 /** A place to run commands in: a directory of its own, with a data directory below it. */
 export interface CliWorld {
   readonly directory: string;
   readonly root: string;
   /** Runs one command to its end. */
   run(...args: string[]): Promise<CliResult>;
-  /** Begins a command that goes on until it is interrupted; `insist` does what a second Ctrl-C does. */
-  begin(...args: string[]): {
-    readonly out: string;
-    readonly err: string;
-    interrupt(): void;
-    insist(): void;
-    readonly ended: Promise<CliResult>;
-  };
+  /** Begins a command that goes on until it is interrupted, or until the world is removed. */
+  begin(...args: string[]): BegunCommand;
+  /** Begins a server on a port of its own, and waits until it serves. */
+  serve(...options: string[]): Promise<BegunCommand>;
   /** Variables of the commands that come from now on, besides those that they need. */
   setEnvironment(variables: Readonly<Record<string, string>>): void;
   /** Writes a file and returns its path. */
   write(name: string, text: string): Promise<string>;
+  /** Stops the commands that still run, and removes what there is. */
   remove(): Promise<void>;
 }
 
@@ -52,6 +61,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
   const policyFile = join(directory, 'policy.yaml');
   await writeFile(policyFile, policy);
   let environment: Readonly<Record<string, string>> = {};
+  const commands: BegunCommand[] = [];
   const begin: CliWorld['begin'] = (...args) => {
     const interruption = new AbortController();
     let insist: (() => void) | undefined;
@@ -70,7 +80,7 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
       now: Date.now,
       timeZone: 'UTC',
     };
-    return {
+    const command: BegunCommand = {
       get out() {
         return out.text();
       },
@@ -80,13 +90,24 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
       interrupt: () => interruption.abort(),
       insist: () => insist?.(),
       ended: runCli(args, context).then((code) => ({ code, out: out.text(), err: err.text() })),
+      stop: () => {
+        interruption.abort();
+        return command.ended;
+      },
     };
+    commands.push(command);
+    return command;
   };
   return {
     directory,
     root,
     begin,
     run: (...args) => begin(...args).ended,
+    async serve(...options) {
+      const server = begin('serve', '--port', '0', ...options);
+      await printed(server, 'next: ');
+      return server;
+    },
     setEnvironment(variables) {
       environment = variables;
     },
@@ -95,7 +116,10 @@ export async function createCliWorld(options: CliWorldOptions = {}): Promise<Cli
       await writeFile(file, text);
       return file;
     },
-    remove: () => rm(directory, { recursive: true, force: true }),
+    async remove() {
+      await Promise.all(commands.map((command) => command.stop()));
+      await rm(directory, { recursive: true, force: true });
+    },
   };
 }
 

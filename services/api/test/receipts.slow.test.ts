@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { messageListAnswer, redeliveredMessage } from '@suzumio/contract/operations/messages';
-import { messageDetail } from '@suzumio/contract/model/views';
+import { messageDetail } from '@suzumio/contract/model/message';
 import { type TestApi, testApi } from './support/api.js';
 import { failTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';

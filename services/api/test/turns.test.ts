@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { messageListAnswer } from '@suzumio/contract/operations/messages';
 import { conversationAnswer, turnListAnswer } from '@suzumio/contract/operations/turns';
-import { turnDetail } from '@suzumio/contract/model/views';
+import { turnDetail } from '@suzumio/contract/model/turn';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { type TestApi, testApi } from './support/api.js';
 import { beginTurn, failTurn, playTurn } from './support/play.js';

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { artifactView } from '@suzumio/contract/model/views';
+import { artifactView } from '@suzumio/contract/model/artifact';
 import { maxContentBytes } from '@suzumio/store/content/content-store';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';

@@ -21,7 +21,7 @@ import { roomOf } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
 import { AnswerStream, completionOf } from './gateway/answer-stream.js';
-import { type AskedPlace, type Asker, callModel } from './gateway/call.js';
+import { type AskedPlace, type Asker, callModel } from './gateway/call-model.js';
 import { uncapturedIn } from './uncaptured-in.js';
 
 /** The model gateway for runners, in the format of OpenAI's Chat Completions. */

@@ -43,7 +43,20 @@ import * as tokens from '@suzumio/contract/operations/tokens';
 import * as turns from '@suzumio/contract/operations/turns';
 import * as usage from '@suzumio/contract/operations/usage';
 import * as workspaces from '@suzumio/contract/operations/workspaces';
-import * as views from '@suzumio/contract/model/views';
+import { agentView } from '@suzumio/contract/model/agent';
+import { artifactView } from '@suzumio/contract/model/artifact';
+import { attemptView } from '@suzumio/contract/model/attempt';
+import { conversationEntry } from '@suzumio/contract/model/conversation';
+import { mailCount } from '@suzumio/contract/model/mail-count';
+import { messageDetail, messageLine, messageReceipt, messageView } from '@suzumio/contract/model/message';
+import { modelCallView } from '@suzumio/contract/model/model-call';
+import { projectView } from '@suzumio/contract/model/project';
+import { reportView } from '@suzumio/contract/model/report';
+import { taskView } from '@suzumio/contract/model/task';
+import { threadView } from '@suzumio/contract/model/thread';
+import { toolCallView } from '@suzumio/contract/model/tool-call';
+import { listedTurn, turnDetail } from '@suzumio/contract/model/turn';
+import { summaryView } from '@suzumio/contract/model/turn-summary';
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import { problem } from '@suzumio/protocol/problem';
 
@@ -92,7 +105,7 @@ function nameOfEvent(type: string): string {
 /** The names of answer schemas. */
 export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Problem: problem,
-  Project: views.projectView,
+  Project: projectView,
   ProjectList: projects.projectListAnswer,
   ProjectSource: projects.projectSource,
   ProjectAnswer: projects.projectAnswer,
@@ -112,7 +125,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ConfigComparison: configs.compareVersionsAnswer,
   ConfigDiff: configs.diffConfigAnswer,
   AppliedConfig: configs.applyConfigAnswer,
-  Agent: views.agentView,
+  Agent: agentView,
   AgentList: agents.agentListAnswer,
   Why: whyAnswer,
   WhyList: agents.whyListAnswer,
@@ -125,10 +138,10 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ResetAgentAnswer: agents.resetAgentAnswer,
   CancelledTurn: turns.cancelAnswer,
   Tick: projects.tickAnswer,
-  Message: views.messageView,
+  Message: messageView,
   MessageList: messages.messageListAnswer,
-  MessageDetail: views.messageDetail,
-  Receipt: views.messageReceipt,
+  MessageDetail: messageDetail,
+  Receipt: messageReceipt,
   ReplyAnswer: replyAnswer,
   NoReplyReason: noReplyReason,
   InboxItem: inboxItem,
@@ -144,17 +157,17 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   PostedMessage: messages.postedMessage,
   PostedReply: messages.postedReply,
   AssignedTask: tasks.assignedTask,
-  Task: views.taskView,
+  Task: taskView,
   TaskList: tasks.taskListAnswer,
-  Turn: views.listedTurn,
+  Turn: listedTurn,
   Conversation: turns.conversationAnswer,
-  ConversationEntry: views.conversationEntry,
-  TurnDetail: views.turnDetail,
+  ConversationEntry: conversationEntry,
+  TurnDetail: turnDetail,
   TurnList: turns.turnListAnswer,
-  Attempt: views.attemptView,
-  ToolCall: views.toolCallView,
+  Attempt: attemptView,
+  ToolCall: toolCallView,
   ToolCallList: turns.toolCallListAnswer,
-  Artifact: views.artifactView,
+  Artifact: artifactView,
   WorkspaceChange: workspace.workspaceChangeView,
   WorkspaceEntry: workspace.workspaceEntryView,
   FileChange: workspace.fileChange,
@@ -173,7 +186,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   ArtifactEntry: directoryEntry,
   ArtifactEntryList: artifacts.entryListAnswer,
   ArtifactList: artifacts.artifactListAnswer,
-  Report: views.reportView,
+  Report: reportView,
   ReportList: artifacts.reportListAnswer,
   Event: projectEvent,
   ...Object.fromEntries(Object.entries(eventSchemas).map(([type, schema]) => [nameOfEvent(type), schema])),
@@ -183,8 +196,8 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   EventList: events.eventListAnswer,
   CellEvent: cellEvents.cellEvent,
   CellEventList: cellEvents.cellEventListAnswer,
-  ModelCall: views.modelCallView,
-  Summary: views.summaryView,
+  ModelCall: modelCallView,
+  Summary: summaryView,
   SummaryList: memory.summaryListAnswer,
   Note: noteView,
   NoteAnswer: memory.noteAnswer,
@@ -212,10 +225,10 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   SessionList: signIn.sessionListAnswer,
   SignInLink: signIn.signInLinkAnswer,
   WhoAmI: whoAmI,
-  MailCount: views.mailCount,
+  MailCount: mailCount,
   MailCounts: messages.mailCountsAnswer,
-  MessageLine: views.messageLine,
-  Thread: views.threadView,
+  MessageLine: messageLine,
+  Thread: threadView,
   ThreadList: messages.threadListAnswer,
   AuditEntry: auditEntry,
   Audit: tokens.auditAnswer,
@@ -242,7 +255,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
 
 /** The parameters of paths. */
 export const pathParameters: Readonly<Record<string, { description: string; schema: z.ZodType }>> = {
-  project: { description: "The project's id: its name in the project file.", schema: views.projectView.shape.id },
+  project: { description: "The project's id: its name in the project file.", schema: projectView.shape.id },
   agent: { description: "The agent's id.", schema: z.string() },
   turn: { description: "The turn's id, or `agent:number`.", schema: z.string() },
   message: { description: "The message's id, or its number.", schema: z.string() },

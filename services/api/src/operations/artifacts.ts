@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { filesOf } from '@suzumio/protocol/artifacts';
 import { ContentStore } from '@suzumio/store/content/content-store';

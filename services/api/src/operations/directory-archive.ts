@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { type Header, type Pack, pack } from 'tar-stream';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import type { DirectoryEntry, DirectoryManifest } from '@suzumio/protocol/artifacts';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';

@@ -1,5 +1,5 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import type { artifacts } from '@suzumio/contract/operations/artifacts';
 import { sendFile } from '@suzumio/runtime/http/send-file';
 import { newestArtifactOfAll, newestVersions } from '@suzumio/store/content/artifacts';

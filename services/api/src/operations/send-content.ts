@@ -1,7 +1,7 @@
 import type { Request, Response } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sendFile } from '@suzumio/runtime/http/send-file';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 

@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { TurnDetail } from '@suzumio/contract/model/views';
+import type { TurnDetail } from '@suzumio/contract/model/turn';
 import type { turns } from '@suzumio/contract/operations/turns';
 import { listConversation } from '@suzumio/store/turns/conversation';
 import { findTurn, listToolCalls, listTurns, turnCalled } from '@suzumio/store/turns/read-turns';

@@ -1,5 +1,5 @@
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { AgentView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
 import type { WhyAnswer } from '@suzumio/contract/model/why';
 import type { agents } from '@suzumio/contract/operations/agents';
 import type { CellFacts, ProjectFacts } from '@suzumio/core/why/facts';

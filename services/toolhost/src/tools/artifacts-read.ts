@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import { filesOf, type HandedArtifact } from '@suzumio/protocol/artifacts';
 import { imageText, unseenText } from '@suzumio/protocol/images';
 import { plainText } from '@suzumio/protocol/plain-text';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { taskStates } from '@suzumio/contract/model/task-states';
-import type { TaskView } from '@suzumio/contract/model/views';
+import type { TaskView } from '@suzumio/contract/model/task';
 import { listTasks } from '@suzumio/store/mail/tasks';
 import { name } from './message-fields.js';
 import { defineTool } from './tool.js';

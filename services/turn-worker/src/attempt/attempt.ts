@@ -1,45 +1,27 @@
-import type { Duplex } from 'node:stream';
-import type { AttemptRef, AttemptStats, ClaimAnswer } from '@suzumio/protocol/attempts';
+import type { AttemptStats } from '@suzumio/protocol/attempts';
 import type { Failure, FailureCode } from '@suzumio/protocol/failure-codes';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { Lease } from '@suzumio/protocol/lease';
-import { delay, retry } from '@suzumio/protocol/retry';
-import { type RunnerTurnInput, runnerProtocol } from '@suzumio/protocol/runner';
-import type { Logger } from '@suzumio/runtime/observability/logger';
-import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { LiveReports } from '../door/live-reports.js';
 import { SandboxSteps } from '../door/sandbox-steps.js';
 import { failureOf } from '../engine/attempt-failure.js';
-import type { AttemptPlace, Disturbance, OpenDoor, Sandbox, TurnEngine } from '../engine/turn-engine.js';
+import type { Sandbox, TurnEngine } from '../engine/turn-engine.js';
 import type { Cell } from '../toolhost/cells.js';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
-import { captureSnapshot, contentRetry, type Lacking } from './agent-workspace.js';
-import type { AttemptState } from './attempt-states.js';
-import { type Host, requireAllowed, requireUnmoved } from './host.js';
-import { type Ending, isSignalDeath, judgeEnding } from './judge-ending.js';
+import type { Lacking } from './agent-workspace.js';
+import { conclude } from './conclude.js';
+import { type GrantedTurn, placeOf } from './granted-turn.js';
+import type { Host } from './host.js';
 import { LiveCaptures } from './live-captures.js';
-import { notesOn } from './notes-on.js';
 import { openDoor } from './open-door.js';
-import { artifactsRoots } from './prepare-artifacts.js';
 import { type Prepared, prepareAttempt } from './prepare-attempt.js';
 import { type Outcome, report, type Reported } from './report.js';
+import { runnerInput } from './runner-input.js';
+import { startSandbox } from './start-sandbox.js';
 import { StopSwitch } from './stop-switch.js';
-import type { Stopwatch } from './stopwatch.js';
 import type { TurnDirectory } from './turn-directory.js';
 import { type Watched, watchSandbox } from './watch-sandbox.js';
 import type { WorkerContext } from './worker-context.js';
-
-/** A turn whose claim was granted. */
-export interface GrantedTurn {
-  ref: AttemptRef;
-  claim: ClaimAnswer;
-  state: AttemptState;
-  /** When the claim was first sent. */
-  sentAtMs: number;
-  /** Started with the job. */
-  stopwatch: Stopwatch;
-  logger: Logger;
-}
 
 /** Refusals that mean that the attempt is over; any other means a wrong request. */
 const over = new Set([401, 403, 404, 409, 410]);
@@ -117,23 +99,30 @@ export class Attempt {
   }
 
   async #carryOut(engine: TurnEngine): Promise<Outcome> {
-    const { stopwatch } = this.turn;
+    const { turn, host, context, stop } = this;
+    const { stopwatch } = turn;
     const prepared = await prepareAttempt(engine, {
-      turn: this.turn,
-      place: this.#place,
-      host: this.host,
+      turn,
+      place: placeOf(turn),
+      host,
       client: this.#client,
-      stop: this.stop,
+      stop,
       requireLease: () => this.#requireLease(),
     });
     this.#directory = prepared.directory;
     const captures = this.#liveCaptures(prepared);
     const { door, at } = await this.#openDoor(prepared, new SandboxSteps(captures));
     try {
-      const input = this.#input(prepared, at);
+      const input = runnerInput(prepared, at, turn);
       await prepared.directory.writeInput(input);
       stopwatch.lap('prepared');
-      this.#sandbox = await this.#start(prepared, input, (connection) => door.serve(connection));
+      this.#requireLease();
+      this.#sandbox = await startSandbox(prepared, input, {
+        turn,
+        host,
+        states: context.states,
+        onConnection: (connection) => door.serve(connection),
+      });
       this.#started.resolve(this.#sandbox);
       this.#watched = await this.#watch(prepared, this.#sandbox);
       stopwatch.lap('ran');
@@ -142,8 +131,17 @@ export class Attempt {
       await captures.close();
       this.#lacks = { leftOut: captures.leftOut };
     }
-    if (this.stop.abandoned.aborted) return { kind: 'abandoned' };
-    return this.#conclude(prepared, this.#sandbox, { ...this.#watched, captureFailure: captures.failure });
+    if (stop.abandoned.aborted) return { kind: 'abandoned' };
+    const watched = { ...this.#watched, captureFailure: captures.failure };
+    const outcome = await conclude(prepared, this.#sandbox, watched, {
+      turn,
+      client: this.#client,
+      stop,
+      limits: host.limits,
+      stopping: context.stopping,
+    });
+    if ('lacks' in outcome) this.#lacks = outcome.lacks;
+    return outcome;
   }
 
   #liveCaptures({ workspace }: Prepared): LiveCaptures {
@@ -182,67 +180,6 @@ export class Attempt {
     });
   }
 
-  #input(prepared: Prepared, door: OpenDoor): RunnerTurnInput {
-    const { sandbox, workspace, repository, toolpacks } = prepared;
-    const { claim, ref } = this.turn;
-    const { input, toolToken } = claim;
-    const loaded = toolpacks.length > 0 ? { toolpacks: [...toolpacks] } : {};
-    return {
-      ...input,
-      ...(repository ? { repository } : {}),
-      ...(input.sandbox
-        ? {
-            sandbox: {
-              ...input.sandbox,
-              ...loaded,
-              mounts: [...input.sandbox.mounts, ...artifactsRoots(prepared, ref.agent)],
-              notes: notesOn(prepared, claim),
-            },
-          }
-        : {}),
-      workspace: sandbox.workspaceSeen(workspace.directory),
-      controllerUrl: sandbox.controllerUrl(door),
-      token: toolToken,
-      protocol: runnerProtocol,
-    };
-  }
-
-  async #start(
-    { engine, sandbox: prepared, workspace, artifacts, home, directory, toolpacks }: Prepared,
-    input: RunnerTurnInput,
-    onConnection: (connection: Duplex) => void,
-  ): Promise<Sandbox> {
-    const { host, turn, context } = this;
-    const { limits } = host;
-    this.#requireLease();
-    // Checked again, because paths may have changed during the preparation.
-    const mounts = requireAllowed(host, turn.ref, turn.claim);
-    const sandbox = await prepared.start({
-      ref: this.#place,
-      turnDirectory: directory.path,
-      doorDirectory: directory.doorDirectory,
-      temporary: directory.temporary,
-      workspace: workspace.directory,
-      artifacts,
-      home: home?.directory,
-      toolpacks: toolpacks.length > 0 ? directory.toolpacks : undefined,
-      input,
-      mounts,
-      recheckMounts: () => requireUnmoved(host, turn.ref, turn.claim, mounts),
-      onConnection,
-      // Above the limit of what is kept, so that a larger file is detected.
-      maxFileBytes: workspace.bounds.maxBytes + 2 * limits.maxOutputBytes + 1,
-      maxLogBytes: limits.maxLogBytes,
-    });
-    turn.stopwatch.lap('started');
-    const state = { ...turn.state, sandbox: { engine: engine.name, id: sandbox.id } };
-    await context.states.write(state).catch((error: unknown) => {
-      // The attempt runs all the same; without the record its sandbox only goes unnoticed if this process dies.
-      turn.logger.warn({ err: error }, 'the record of a sandbox could not be written');
-    });
-    return sandbox;
-  }
-
   #watch({ sandbox: prepared, workspace, home, directory }: Prepared, sandbox: Sandbox): Promise<Watched> {
     const { limits, disk } = this.host;
     const { input } = this.turn.claim;
@@ -259,65 +196,6 @@ export class Attempt {
       ofHome: this.host.policyOf(this.turn.ref).ceilings,
       now: this.context.now,
     });
-  }
-
-  /** Judges how the sandbox ended, sends its log, and keeps the workspace of a completed turn. */
-  async #conclude(
-    { workspace, directory }: Prepared,
-    sandbox: Sandbox,
-    watched: Watched & Pick<Ending, 'captureFailure'>,
-  ): Promise<Outcome> {
-    const { stop, host } = this;
-    const { claim, logger, stopwatch } = this.turn;
-    const said = await sandbox.log().catch((error: unknown) => {
-      // The turn counts even without its log.
-      logger.warn({ err: error }, 'the log of a turn could not be read');
-      return Buffer.alloc(0);
-    });
-    await this.#waitForAftermath(sandbox, watched);
-    const log = createRedactor([claim.toolToken, claim.leaseToken]).redact(said.toString('utf8'));
-    const verdict = judgeEnding({
-      ...watched,
-      disturbed: sandbox.disturbed.aborted ? (sandbox.disturbed.reason as Disturbance) : undefined,
-      stopping: this.context.stopping.aborted,
-      output: await directory.readOutput(host.limits.maxOutputBytes),
-      stopped: stop.reason,
-      log,
-      timeoutMs: claim.timeoutMs,
-      memoryBytes: claim.sandbox.memoryBytes,
-    });
-    const logSent = this.#sendLog(log).catch((error: unknown) =>
-      logger.warn({ err: error }, 'the log of a turn could not be sent'),
-    );
-    try {
-      if (verdict.kind === 'failed') return verdict;
-      const kept = await captureSnapshot(workspace, host.limits.captureMs, { client: this.#client, stop, logger });
-      if (!('snapshot' in kept)) return { ...verdict, ...kept };
-      this.#lacks = kept.lacks;
-      // Before the report: once that is taken, the agent's next turn may write here.
-      await workspace.settle(kept.snapshot).catch((error: unknown) => {
-        // Without the record, the workspace is only read once more.
-        logger.warn({ err: error }, 'the record of a workspace could not be written');
-      });
-      return { ...verdict, ...kept };
-    } finally {
-      await logSent;
-      stopwatch.lap('captured');
-    }
-  }
-
-  /** A host or engine that shuts down kills some turns first; a moment later it shows that this was the cause. */
-  async #waitForAftermath({ disturbed }: Sandbox, { end }: Watched): Promise<void> {
-    const { stop, context, host } = this;
-    if (stop.reason !== undefined || !isSignalDeath(end)) return;
-    this.turn.logger.debug({ exitCode: end.exitCode }, 'a turn was ended by a signal');
-    await delay(host.limits.aftermathMs, AbortSignal.any([disturbed, context.stopping, stop.stopped]));
-  }
-
-  async #sendLog(log: string): Promise<void> {
-    if (log === '') return;
-    const bytes = Buffer.from(log).subarray(-this.host.limits.maxLogBytes);
-    await retry(() => this.#client.putLog(bytes), contentRetry(this.stop));
   }
 
   #newLease(): Lease {
@@ -345,11 +223,6 @@ export class Attempt {
   #requireLease(): void {
     if (!this.#lease.held) this.stop.stop('fenced');
     this.stop.stopped.throwIfAborted();
-  }
-
-  get #place(): AttemptPlace {
-    const { ref, claim } = this.turn;
-    return { ...ref, turnNumber: claim.input.turn.number ?? Infinity };
   }
 
   #stats(): AttemptStats {

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs';
 import * as z from 'zod';
 import { sha256 } from '@suzumio/protocol/ids';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
@@ -51,6 +51,25 @@ export function isEqual(a: KnownEntry, b: KnownEntry | undefined): boolean {
         b?.kind === a.kind && b.sha256 === a.sha256 && b.sizeBytes === a.sizeBytes && b.executable === a.executable
       );
   }
+}
+
+/** Whether these are the very entries that were known. */
+export function hasEntriesOf(known: KnownDirectory, entries: KnownDirectory['entries']): boolean {
+  if (known.entries.size !== entries.size) return false;
+  for (const [at, entry] of entries) if (known.entries.get(at) !== entry) return false;
+  return true;
+}
+
+/** Whether a directory has the manifest that was known. */
+export function hasSameManifest(directory: KnownDirectory, known: KnownDirectory | undefined): boolean {
+  if (known?.sha256 === undefined || known.entries.size !== directory.entries.size) return false;
+  for (const [at, entry] of directory.entries) if (!isEqual(entry, known.entries.get(at))) return false;
+  return true;
+}
+
+/** The only permission that a snapshot keeps. */
+export function isExecutable({ mode }: Stats): boolean {
+  return (mode & 0o100) !== 0;
 }
 
 /** The directories and files of a tree. */

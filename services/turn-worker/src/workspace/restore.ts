@@ -6,10 +6,9 @@ import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/pr
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
-import { isExecutable } from './capture.js';
 import type { FileClock } from './file-clock.js';
 import type { OwnDirectory } from './own-directory.js';
-import type { KnownDirectory, KnownEntry, KnownFile } from './known-tree.js';
+import { isExecutable, type KnownDirectory, type KnownEntry, type KnownFile } from './known-tree.js';
 import { FileReader } from './read-file.js';
 
 export interface Owner {

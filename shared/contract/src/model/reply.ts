@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { maxListedRecipients, messageView } from './views.js';
+import { maxListedRecipients, messageView } from './message.js';
 
 /** Why no reply to a message comes for now. */
 export const noReplyCodes = [

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { agentView } from '../model/views.js';
+import { agentView } from '../model/agent.js';
 import { whyAnswer } from '../model/why.js';
 import { json, resource } from './operation.js';
 import { emptyRequest, noQuery, numeral, request } from './request.js';

@@ -1,7 +1,8 @@
 import { directoryEntry } from '@suzumio/protocol/artifacts';
 import * as z from 'zod';
 import { artifactName, maxArtifactDescription } from '../model/artifact-name.js';
-import { artifactView, reportView } from '../model/views.js';
+import { artifactView } from '../model/artifact.js';
+import { reportView } from '../model/report.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, numeral, page, request, timeRange } from './request.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { memoryUse, noteFields, noteQuery, noteSearchMeaning, noteView } from '../model/note.js';
 import { redaction } from '../model/redaction.js';
-import { summaryView } from '../model/views.js';
+import { summaryView } from '../model/turn-summary.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
 import { listOf, noQuery, page, request } from './request.js';

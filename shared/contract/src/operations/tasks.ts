@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { taskStates } from '../model/task-states.js';
-import { taskView } from '../model/views.js';
+import { taskView } from '../model/task.js';
 import { searchMeaning, searchText } from '../model/search.js';
 import { mailFields, named, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';

@@ -1,7 +1,9 @@
 import { liveFrame } from '@suzumio/protocol/live';
 import * as z from 'zod';
 import { turnStatuses } from '../model/states.js';
-import { conversationEntry, listedTurn, toolCallView, turnDetail } from '../model/views.js';
+import { conversationEntry } from '../model/conversation.js';
+import { toolCallView } from '../model/tool-call.js';
+import { listedTurn, turnDetail } from '../model/turn.js';
 import { json, resource } from './operation.js';
 import { emptyRequest, listOf, names, numeral, page, request, timeRange } from './request.js';
 

@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { redactedWords, type Redaction } from '@suzumio/contract/model/redaction';
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import { type ArtifactKind, type Attachment, type EarlierPatch, maxEarlierPatches } from '@suzumio/protocol/artifacts';
 import type { SqlReader } from '../sqlite/sql.js';
 import { definedOf, inTime, iso, type Page, parsed, type Part, readPart } from '../sqlite/page.js';

@@ -1,4 +1,4 @@
-import type { ReportView } from '@suzumio/contract/model/views';
+import type { ReportView } from '@suzumio/contract/model/report';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso, type Page, type Part, readPart } from '../sqlite/page.js';
 

@@ -1,4 +1,4 @@
-import type { MailCount } from '@suzumio/contract/model/views';
+import type { MailCount } from '@suzumio/contract/model/mail-count';
 import { iso } from '../sqlite/page.js';
 import type { SqlReader } from '../sqlite/sql.js';
 

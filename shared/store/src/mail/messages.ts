@@ -1,7 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Redaction } from '@suzumio/contract/model/redaction';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
-import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/views';
+import { maxListedRecipients, type MessageView } from '@suzumio/contract/model/message';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import type { TurnStatus } from '@suzumio/contract/model/states';

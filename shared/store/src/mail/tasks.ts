@@ -1,6 +1,6 @@
 import { USER_ID } from '@suzumio/contract/model/project-config';
 import type { TaskState } from '@suzumio/contract/model/task-states';
-import type { TaskView } from '@suzumio/contract/model/views';
+import type { TaskView } from '@suzumio/contract/model/task';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { Search } from '@suzumio/contract/model/search';
 import { excerptOf } from './excerpt.js';

@@ -1,5 +1,6 @@
-import type { MessageLine, ThreadView } from '@suzumio/contract/model/views';
-import { mostCountedInThread } from '@suzumio/contract/model/views';
+import type { MessageLine } from '@suzumio/contract/model/message';
+import type { ThreadView } from '@suzumio/contract/model/thread';
+import { mostCountedInThread } from '@suzumio/contract/model/thread';
 import { excerptOf } from './excerpt.js';
 import type { MessageRow } from './messages.js';
 import type { SqlReader } from '../sqlite/sql.js';

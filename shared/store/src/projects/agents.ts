@@ -1,4 +1,4 @@
-import type { AgentView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
 import { stepAfterEvent } from '@suzumio/core/why/what-helps';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { TurnStatus } from '@suzumio/contract/model/states';

@@ -1,6 +1,6 @@
 import type { Labels } from '@suzumio/contract/model/labels';
 import { type ProjectConfig, projectConfig } from '@suzumio/contract/model/project-config';
-import type { ProjectView } from '@suzumio/contract/model/views';
+import type { ProjectView } from '@suzumio/contract/model/project';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { ProjectStatus } from '@suzumio/contract/model/project-status';

@@ -1,5 +1,5 @@
 import { isExternal, backendOf } from '@suzumio/core/config/sandbox-of';
-import type { AgentView } from '@suzumio/contract/model/views';
+import type { AgentView } from '@suzumio/contract/model/agent';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { StorageReached } from '@suzumio/contract/model/storage';
 import type { TurnStatus } from '@suzumio/contract/model/states';

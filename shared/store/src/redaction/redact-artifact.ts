@@ -1,4 +1,4 @@
-import type { ArtifactView } from '@suzumio/contract/model/views';
+import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import { redactedSentence, redactedWords, type Redaction, type RedactionLeft } from '@suzumio/contract/model/redaction';
 import { Copies, redactedMark } from '@suzumio/core/redaction/copies';
 import type { RedactObject } from '@suzumio/core/redaction/redact-json';

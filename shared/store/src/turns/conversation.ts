@@ -1,6 +1,7 @@
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { ConversationEntry, ModelAnswerFacts, ModelCallView } from '@suzumio/contract/model/views';
+import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/conversation';
+import type { ModelCallView } from '@suzumio/contract/model/model-call';
 import { toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { callOfWrite, writeStep } from '@suzumio/protocol/ids';

@@ -1,5 +1,6 @@
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
-import type { ModelCallView, SummaryView } from '@suzumio/contract/model/views';
+import type { ModelCallView } from '@suzumio/contract/model/model-call';
+import type { SummaryView } from '@suzumio/contract/model/turn-summary';
 import { agentRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { iso } from '../sqlite/page.js';

@@ -1,5 +1,5 @@
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { AttemptView } from '@suzumio/contract/model/views';
+import type { AttemptView } from '@suzumio/contract/model/attempt';
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import { backendOf, mountedFor } from '@suzumio/core/config/sandbox-of';
 import { mailLimitOf } from '@suzumio/core/mail/communication';

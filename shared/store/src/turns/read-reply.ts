@@ -2,7 +2,7 @@ import { type StateFacts, stateReasons } from '@suzumio/core/why/reasons';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { NoReplyReason, ReplyAnswer } from '@suzumio/contract/model/reply';
 import type { TurnStatus } from '@suzumio/contract/model/states';
-import { maxListedRecipients } from '@suzumio/contract/model/views';
+import { maxListedRecipients } from '@suzumio/contract/model/message';
 import { messageCalled, type MessageRow, messageView } from '../mail/messages.js';
 import { agentRow, projectRow, stateOf } from '../rows.js';
 import { parsed } from '../sqlite/page.js';

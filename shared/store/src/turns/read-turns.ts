@@ -1,11 +1,6 @@
-import {
-  type AttemptView,
-  type ListedTurn,
-  maxListedAttempts,
-  type ToolCallView,
-  type TurnDetail,
-  type TurnView,
-} from '@suzumio/contract/model/views';
+import type { AttemptView } from '@suzumio/contract/model/attempt';
+import type { ToolCallView } from '@suzumio/contract/model/tool-call';
+import { type ListedTurn, maxListedAttempts, type TurnDetail, type TurnView } from '@suzumio/contract/model/turn';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import type { TurnStatus } from '@suzumio/contract/model/states';
 import { dayOfCall, isPaid } from '../budgets/paid-calls.js';

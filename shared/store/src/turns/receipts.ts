@@ -1,5 +1,5 @@
 import type { TurnStatus } from '@suzumio/contract/model/states';
-import type { MessageDetail, MessageReceipt } from '@suzumio/contract/model/views';
+import type { MessageDetail, MessageReceipt } from '@suzumio/contract/model/message';
 import { isUndelivered } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { messageCalled, type MessageRow, messageView } from '../mail/messages.js';

@@ -1,15 +1,11 @@
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type AskedSize, type Cost, worstCost } from '@suzumio/core/budgets/model-cost';
-import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import type { AskedSize, Cost } from '@suzumio/core/budgets/model-cost';
+import type { Candidate } from '@suzumio/core/budgets/presets';
 import { allowedProvider } from '@suzumio/core/policy/check-provider';
-import { externalEngine } from '@suzumio/protocol/handlers';
-import type { ChatPurpose, ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
-import { backOff } from '@suzumio/protocol/retry';
-import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
-import { configOfTurn } from '@suzumio/store/turns/turn-config';
+import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
+import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budgets-of';
-import { attemptRow } from '@suzumio/store/rows';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import {
   type AnsweredBy,
@@ -17,119 +13,23 @@ import {
   dropModelCall,
   extendModelCall,
 } from '@suzumio/store/models/model-call-costs';
-import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
 import { failModelCall } from '@suzumio/store/models/fail-model-call';
 import { recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/record-model-answer';
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
-import type { Question } from '../bodies/question.js';
-import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';
 import { askProvider } from './ask-provider.js';
 import { answeredBy, costSoFar } from './call-cost.js';
-import { callLeaseMs, heartbeatIntervalMs, pollInterval, writePaid } from './call-lease.js';
-import { requireAllowed, requireCounted, withCountedPrices } from './candidates.js';
+import { callLeaseMs, heartbeatIntervalMs, writePaid } from './call-lease.js';
+import { requireAllowed, requireCounted } from './candidates.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import { endingOf, NoModelAvailable, ProviderRefused, type UnavailableModel } from './ending.js';
 import { ProviderFailure } from './provider-failure.js';
-import { endpointOf, providerRequest } from './provider-request.js';
+import { type Endpoint, endpointOf, providerRequest } from './provider-request.js';
 import { Reservation } from './reservation.js';
-import { ShownImages } from './shown-images.js';
-
-/** The caller that waits for an answer. */
-export interface Asker {
-  /** Whether it has disconnected. */
-  readonly gone: boolean;
-  /** Gets the text of the first provider's answer while it comes; another's may differ from it. */
-  onText(text: string): void;
-}
-
-/** What a question is asked for, and where in its turn. */
-export interface AskedPlace {
-  step: string | undefined;
-  purpose: ChatPurpose;
-  /** Why the workspace could not be captured before it, if it could not. */
-  uncaptured: string | undefined;
-}
-
-/**
- * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
- * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
- *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`, `content-missing`; `provider-unavailable`,
- *   `provider-refused`, `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
- */
-export async function callModel(
-  context: ToolhostContext,
-  token: PresentedToken,
-  { step, purpose, uncaptured }: AskedPlace,
-  asked: Question,
-  asker: Asker,
-): Promise<RecordedAnswer> {
-  return context.cell.stores.use(token.project, async (store) => {
-    const { agent } = authorizeTool(store.reader, token);
-    // Handlers call models of their own: this host's keys are not for them.
-    if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
-    context.cell.disk.require('rows');
-    const config = configOfTurn(store.reader, store, token.turn);
-    const candidates = withCountedPrices(context, token.project, candidatesFor(config, agent, asked.model));
-    const images = ShownImages.of(store.reader, token.turn, asked.images, contentOf(context, token.project));
-    const size = { bytes: asked.askedBytes, images: images.sizes };
-    const question: ModelQuestion = {
-      turn: token.turn,
-      attempt: token.attempt,
-      tokenHash: token.tokenHash,
-      step,
-      purpose,
-      uncaptured,
-      requestHash: asked.requestHash,
-      preset: asked.model ?? presetOf(config, agent) ?? '',
-      worst: worstCost(candidates, size),
-      sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
-    };
-    const begun = await beginCall(context, store, question, asker);
-    if ('result' in begun) return begun.result;
-    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images });
-    return call.make(candidates, asked.request(), (text) => {
-      asker.onText(text);
-    });
-  });
-}
-
-/**
- * Begins a call, or finds its answer. Waits for another process that makes the same call, and for reservations of other
- * calls.
- */
-async function beginCall(
-  context: ToolhostContext,
-  store: ProjectStore,
-  { step: named, ...question }: ModelQuestion,
-  asker: Asker,
-): Promise<{ call: string; step: string } | { result: RecordedAnswer }> {
-  let step = named;
-  for (const wait = backOff(pollInterval); ;) {
-    const untilMs = context.cell.context.now() + callLeaseMs;
-    const begun = await store.write((tx) =>
-      beginModelCall(tx, { ...question, step }, { owner: context.owner, untilMs }),
-    );
-    if (context.dayLimitNanoUsd !== undefined) {
-      for (const { call, nanoUsd } of begun.lost ?? []) {
-        await writePaid(() => context.cell.catalog.spending.settle(call, nanoUsd));
-      }
-    }
-    if (begun.state === 'recorded') return { result: begun.result };
-    if (begun.state === 'begun') return begun;
-    if (begun.state === 'refused') {
-      context.transport.wake(store.project);
-      throw new SuzumioError(begun.code, begun.message);
-    }
-    step = begun.step;
-    await wait();
-    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
-  }
-}
+import type { ShownImages } from './shown-images.js';
 
 /** A provider counts as unavailable after this silence, unless the policy sets another time. */
 const defaultSilenceMs = 2 * 60_000;
@@ -142,10 +42,21 @@ interface Asking {
   progress: AskProgress;
 }
 
+/** What is asked, by whom, and as which call of the journal. */
+export interface AskedCall {
+  call: string;
+  step: string;
+  token: PresentedToken;
+  /** The most that it may cost. */
+  worst: Cost;
+  size: AskedSize;
+  images: ShownImages;
+}
+
 type Answered = { answer: ModelAnswer; by: AnsweredBy };
 
 /** One call that this process makes: it reserves, calls the candidates, and journals the answer. */
-class ModelCall {
+export class ModelCall {
   readonly #call: string;
   readonly #reservation: Reservation;
   #asking: Asking | undefined;
@@ -156,14 +67,7 @@ class ModelCall {
   constructor(
     private readonly context: ToolhostContext,
     private readonly store: ProjectStore,
-    private readonly asked: {
-      call: string;
-      step: string;
-      token: PresentedToken;
-      worst: Cost;
-      size: AskedSize;
-      images: ShownImages;
-    },
+    private readonly asked: AskedCall,
   ) {
     this.#call = asked.call;
     this.#reservation = new Reservation(context, asked.call, asked.worst.nanoUsd);
@@ -240,7 +144,8 @@ class ModelCall {
     const progress = new AskProgress(() => {
       answering = this.#bestEffort(() => breaker.answering());
     });
-    this.#asking = { candidate, provider, breaker, progress };
+    const asking = { candidate, provider, breaker, progress };
+    this.#asking = asking;
     const live = this.context.live.text(this.asked.token, this.asked.step);
     try {
       const answer = await askProvider(
@@ -260,29 +165,36 @@ class ModelCall {
       await answering;
       if (!(error instanceof ProviderFailure)) throw error;
       metrics.modelCalls.inc({ outcome: error.kind === 'unavailable' ? 'unavailable' : 'refused' });
-      const { message, retryAfterMs } = error;
-      if (error.kind !== 'unavailable') {
-        await this.#bestEffort(() => breaker.close());
-        await this.#charge();
-        throw new ProviderRefused(error, candidate, endpoint);
-      }
-      const busy = retryAfterMs !== undefined;
-      const opensFor = busy || progress.tellsOfProvider(this.#silenceMs(candidate)) ? 'all' : 'project';
-      const { untilMs, sinceMs } = await breaker.open({ opensFor, error: message, retryAfterMs });
+      if (error.kind === 'unavailable') return await this.#unavailable(error, asking, endpoint);
+      await this.#bestEffort(() => breaker.close());
       await this.#charge();
-      return {
-        host,
-        circuit,
-        reached: progress.connected || cell.catalog.reached.has(host),
-        untilMs,
-        error: message,
-        asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault, unreadable: error.unreadable },
-      };
+      throw new ProviderRefused(error, candidate, endpoint);
     } finally {
       live.end();
       if (progress.connected) await this.#bestEffort(() => cell.catalog.reached.add(host));
       this.#asking = undefined;
     }
+  }
+
+  /** Opens the circuit of a model that has failed to answer. */
+  async #unavailable(
+    { message, retryAfterMs, unreadable }: ProviderFailure,
+    { candidate, breaker, progress }: Asking,
+    { baseURL, circuit }: Endpoint,
+  ): Promise<UnavailableModel> {
+    const busy = retryAfterMs !== undefined;
+    const opensFor = busy || progress.tellsOfProvider(this.#silenceMs(candidate)) ? 'all' : 'project';
+    const { untilMs, sinceMs } = await breaker.open({ opensFor, error: message, retryAfterMs });
+    await this.#charge();
+    const { host } = new URL(baseURL);
+    return {
+      host,
+      circuit,
+      reached: progress.connected || this.context.cell.catalog.reached.has(host),
+      untilMs,
+      error: message,
+      asked: { sinceMs, mayBeItsFault: !busy && progress.mayBeItsFault, unreadable },
+    };
   }
 
   #silenceMs({ provider }: Candidate): number {

@@ -1,0 +1,114 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { worstCost } from '@suzumio/core/budgets/model-cost';
+import { candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import { externalEngine } from '@suzumio/protocol/handlers';
+import type { ChatPurpose } from '@suzumio/protocol/model-chat';
+import { backOff } from '@suzumio/protocol/retry';
+import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
+import { configOfTurn } from '@suzumio/store/turns/turn-config';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { attemptRow } from '@suzumio/store/rows';
+import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
+import type { RecordedAnswer } from '@suzumio/store/journal';
+import type { PresentedToken } from '../auth.js';
+import type { Question } from '../bodies/question.js';
+import { contentOf } from '../content.js';
+import type { ToolhostContext } from '../context.js';
+import { costSoFar } from './call-cost.js';
+import { callLeaseMs, pollInterval, writePaid } from './call-lease.js';
+import { withCountedPrices } from './candidates.js';
+import { ShownImages } from './shown-images.js';
+import { ModelCall } from './model-call.js';
+
+/** The caller that waits for an answer. */
+export interface Asker {
+  /** Whether it has disconnected. */
+  readonly gone: boolean;
+  /** Gets the text of the first provider's answer while it comes; another's may differ from it. */
+  onText(text: string): void;
+}
+
+/** What a question is asked for, and where in its turn. */
+export interface AskedPlace {
+  step: string | undefined;
+  purpose: ChatPurpose;
+  /** Why the workspace could not be captured before it, if it could not. */
+  uncaptured: string | undefined;
+}
+
+/**
+ * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
+ * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
+ *
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`, `content-missing`; `provider-unavailable`,
+ *   `provider-refused`, `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
+ */
+export async function callModel(
+  context: ToolhostContext,
+  token: PresentedToken,
+  { step, purpose, uncaptured }: AskedPlace,
+  asked: Question,
+  asker: Asker,
+): Promise<RecordedAnswer> {
+  return context.cell.stores.use(token.project, async (store) => {
+    const { agent } = authorizeTool(store.reader, token);
+    // Handlers call models of their own: this host's keys are not for them.
+    if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
+    context.cell.disk.require('rows');
+    const config = configOfTurn(store.reader, store, token.turn);
+    const candidates = withCountedPrices(context, token.project, candidatesFor(config, agent, asked.model));
+    const images = ShownImages.of(store.reader, token.turn, asked.images, contentOf(context, token.project));
+    const size = { bytes: asked.askedBytes, images: images.sizes };
+    const question: ModelQuestion = {
+      turn: token.turn,
+      attempt: token.attempt,
+      tokenHash: token.tokenHash,
+      step,
+      purpose,
+      uncaptured,
+      requestHash: asked.requestHash,
+      preset: asked.model ?? presetOf(config, agent) ?? '',
+      worst: worstCost(candidates, size),
+      sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
+    };
+    const begun = await beginCall(context, store, question, asker);
+    if ('result' in begun) return begun.result;
+    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images });
+    return call.make(candidates, asked.request(), (text) => {
+      asker.onText(text);
+    });
+  });
+}
+
+/**
+ * Begins a call, or finds its answer. Waits for another process that makes the same call, and for reservations of other
+ * calls.
+ */
+async function beginCall(
+  context: ToolhostContext,
+  store: ProjectStore,
+  { step: named, ...question }: ModelQuestion,
+  asker: Asker,
+): Promise<{ call: string; step: string } | { result: RecordedAnswer }> {
+  let step = named;
+  for (const wait = backOff(pollInterval); ;) {
+    const untilMs = context.cell.context.now() + callLeaseMs;
+    const begun = await store.write((tx) =>
+      beginModelCall(tx, { ...question, step }, { owner: context.owner, untilMs }),
+    );
+    if (context.dayLimitNanoUsd !== undefined) {
+      for (const { call, nanoUsd } of begun.lost ?? []) {
+        await writePaid(() => context.cell.catalog.spending.settle(call, nanoUsd));
+      }
+    }
+    if (begun.state === 'recorded') return { result: begun.result };
+    if (begun.state === 'begun') return begun;
+    if (begun.state === 'refused') {
+      context.transport.wake(store.project);
+      throw new SuzumioError(begun.code, begun.message);
+    }
+    step = begun.step;
+    await wait();
+    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
+  }
+}
