@@ -23,6 +23,7 @@ import { recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/rec
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
+import { closed } from '../bodies/close-of.js';
 import type { Question } from '../bodies/question.js';
 import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
@@ -127,7 +128,7 @@ async function beginCall(
     }
     step = begun.step;
     await wait();
-    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
+    if (asker.gone) throw closed;
   }
 }
 
