@@ -1,10 +1,12 @@
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Worker } from 'node:worker_threads';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { Connector } from '../src/door/connector.js';
 import { DoorClient } from '../src/door/door-client.js';
 import { createDoorListener } from '../src/shim/door-listener.js';
@@ -54,3 +56,37 @@ test.each(['GET', 'POST'])(
     }
   },
 );
+
+describe('a client that closes its sending side', () => {
+  /** More than the buffers of a connection hold. */
+  const large = 'x'.repeat(20_000_000);
+
+  test.each([
+    ['before its answer has begun', (socket: Socket) => Promise.resolve(socket.end())],
+    ['in the midst of its answer', (socket: Socket) => once(socket, 'readable').then(() => socket.end())],
+  ])('%s gets all of it, and then the connection is closed', async (_when, end) => {
+    const directory = await mkdtemp(join(tmpdir(), 'suzumio-door-'));
+    const path = join(directory, 'door.sock');
+    const answering = createServer((_request, response) => void setTimeout(() => response.end(large), 100));
+    await once(answering.listen(path), 'listening');
+    const open = () => new Socket().connect(path);
+    const connector: Connector = { host: 'door', basePath: '', open, close: () => undefined };
+    const client = new DoorClient(connector, { patienceMs: 100, log: () => undefined });
+    const listener = createDoorListener(connector, new ToolRoute(client, { workspace: '/' }));
+    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    try {
+      const { port } = listener.address() as AddressInfo;
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET /v1/models HTTP/1.1\r\nhost: localhost\r\n\r\n');
+      await end(socket);
+      const answer = await text(socket);
+      expect(answer.slice(answer.indexOf('\r\n\r\n') + 4).length).toBe(large.length);
+    } finally {
+      listener.closeAllConnections();
+      listener.close();
+      answering.closeAllConnections();
+      answering.close();
+      await rm(directory, { recursive: true });
+    }
+  });
+});

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -18,18 +19,25 @@ export interface SmallDisk {
   readonly path: string;
   /** Takes all that is left but so many bytes; without any, until nothing more can be written. */
   fill(leaveBytes?: number): Promise<void>;
-  /** Gives back what `fill` took. */
+  /** Makes files until there is room for so many more. */
+  fillFiles(leaveFiles: number): Promise<void>;
+  /** Gives back what `fill` and `fillFiles` took. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** @param files how many files, directories and links it has room for; by default, as many as its bytes allow */
-export async function smallDisk(sizeBytes: number, files?: number): Promise<SmallDisk> {
+/** @param mostFiles how many files, directories and links it has room for; by default, as many as its bytes allow */
+export async function smallDisk(sizeBytes: number, mostFiles?: number): Promise<SmallDisk> {
   const path = await mkdtemp(join(tmpdir(), 'suzumio-disk-'));
   const owner = `uid=${String(process.getuid?.() ?? 0)},gid=${String(process.getgid?.() ?? 0)}`;
-  const room = `size=${String(sizeBytes)}${files === undefined ? '' : `,nr_inodes=${String(files)}`}`;
+  const room = `size=${String(sizeBytes)}${mostFiles === undefined ? '' : `,nr_inodes=${String(mostFiles)}`}`;
   await asRoot('mount', '-t', 'tmpfs', '-o', `${room},${owner}`, 'tmpfs', path);
   const ballast = join(path, 'ballast');
+  const files = join(path, 'ballast-files');
+  const empty = async () => {
+    await rm(ballast, { force: true });
+    await rm(files, { recursive: true, force: true });
+  };
   return {
     path,
     async fill(leaveBytes = 0) {
@@ -42,7 +50,13 @@ export async function smallDisk(sizeBytes: number, files?: number): Promise<Smal
         await truncate(ballast, Math.max(0, size - leaveBytes));
       });
     },
-    empty: () => rm(ballast, { force: true }),
+    async fillFiles(leaveFiles) {
+      await mkdir(files, { recursive: true });
+      for (let left = freeSpaceAt(path).files; left > leaveFiles; left = freeSpaceAt(path).files) {
+        for (let more = left - leaveFiles; more > 0; more -= 1) await writeFile(join(files, randomUUID()), '');
+      }
+    },
+    empty,
     async close() {
       await asRoot('umount', path);
       await rm(path, { recursive: true });

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ import { sharedRemote, sharedUrl } from '@suzumio/protocol/shared-repository';
 import type { Connector } from '../door/connector.js';
 import { doorHttp } from '../door/exchange.js';
 import { forward } from '../door/forward.js';
+import { createLocalServer } from '../door/local-server.js';
 import { keptDirectory } from '@suzumio/protocol/kept-path';
 import { localProblem, problemAnswer } from '../tools/tool-answer.js';
 import { messageOf } from '../turn-failure.js';
@@ -47,7 +48,7 @@ export async function openGitService(
   await writeFile(join(directory, serviceTurn), JSON.stringify(known));
   // All answers are passed on, errors included.
   const door = doorHttp(connector, { isTransient: () => false });
-  const server = createServer((incoming, response) => {
+  const server = createLocalServer((incoming, response) => {
     if (!ownRoute.test(incoming.url ?? '')) refuse(response, 404, 'not-found', 'expected /git');
     else {
       forward(door, incoming, response, { authorization: `Bearer ${token}` }).catch((error: unknown) => {

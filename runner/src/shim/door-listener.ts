@@ -1,8 +1,9 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { Connector } from '../door/connector.js';
 import type { DoorAnswer } from '../door/door-client.js';
 import { doorHttp } from '../door/exchange.js';
 import { forward } from '../door/forward.js';
+import { createLocalServer } from '../door/local-server.js';
 import { messageOf } from '../turn-failure.js';
 import { refusal, type ToolRoute } from './tool-route.js';
 
@@ -10,7 +11,7 @@ import { refusal, type ToolRoute } from './tool-route.js';
 export function createDoorListener(connector: Connector, tools: ToolRoute): Server {
   // All answers are passed on, errors included.
   const door = doorHttp(connector, { isTransient: () => false });
-  return createServer((incoming, response) => {
+  return createLocalServer((incoming, response) => {
     const answered =
       incoming.method === 'POST' && incoming.url === '/tool'
         ? tools.answer(incoming).then((answer) => send(response, answer))

@@ -128,7 +128,7 @@ async function run(
 export async function pace(
   { refusals }: ToolhostContext,
   store: ProjectStore,
-  { turn, attempt }: ToolCall,
+  { turn, attempt }: Pick<ToolCall, 'turn' | 'attempt'>,
 ): Promise<void> {
   const refused = attemptRow(store.reader, turn, attempt)?.refused_calls ?? 0;
   await refusals.wait(senderOf({ project: store.project, turn, attempt }).attempt, refused);

@@ -25,18 +25,20 @@ export function comparisonsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
   router.post(`${route}/claim`, jsonBodies(1024), async (request, response) => {
+    await requireWorker(context, request, `${route}/claim`);
     const claim = parse(comparisonClaim, request.body, 'claim');
     response.json(
-      await using(context, request, claim, 'claim', (store, diff): Promise<ComparisonGranted> =>
+      await using(context, request, claim, (store, diff): Promise<ComparisonGranted> =>
         store.write((tx) => claimDiff(tx, diff, claim.claim)),
       ),
     );
   });
 
   router.get(`${route}/packs/:sha256`, async (request, response) => {
+    await requireWorker(context, request, `${route}/packs/:sha256`);
     const { epoch, claim } = request.query;
     const shown = parse(comparisonClaim, { epoch: Number(epoch), claim }, 'query');
-    await using(context, request, shown, 'packs/:sha256', (store, diff) => {
+    await using(context, request, shown, (store, diff) => {
       requireClaimed(store.reader, diff, shown.claim);
       const hash = parse(sha256, request.params['sha256'], 'content hash');
       if (!isPushed(store.reader, hash)) throw new SuzumioError('not-found', `No push has brought a pack ${hash}.`);
@@ -45,8 +47,9 @@ export function comparisonsRouter(context: ToolhostContext): Router {
   });
 
   router.post(`${route}/end`, jsonBodies(maxComparisonBytes), async (request, response) => {
+    await requireWorker(context, request, `${route}/end`);
     const { claim, epoch, outcome } = parse(comparisonEnd, request.body, 'end');
-    await using(context, request, { claim, epoch }, 'end', async (store, diff) => {
+    await using(context, request, { claim, epoch }, async (store, diff) => {
       context.cell.disk.require('rows');
       await store.write((tx) => endDiff(tx, diff, claim, outcome));
     });
@@ -57,19 +60,17 @@ export function comparisonsRouter(context: ToolhostContext): Router {
 }
 
 /**
- * Runs `work` for a worker, on a comparison of the project that was asked.
+ * Runs `work` on a comparison of the project that was asked.
  *
- * @throws SuzumioError `unauthenticated`, `token-rejected`, `project-unknown`; `claim-refused` where the project is another one
+ * @throws SuzumioError `project-unknown`; `claim-refused` where the project is another one
  *   of its name
  */
 async function using<Result>(
   context: ToolhostContext,
   request: Request,
   { epoch }: ComparisonClaim,
-  what: string,
   work: (store: ProjectStore, diff: number) => Promise<Result>,
 ): Promise<Result> {
-  await requireWorker(context, request, `${route}/${what}`);
   const project = parse(projectId, request.params['project'], 'project');
   const diff = Number(request.params['diff']);
   return context.cell.stores.use(project, (store) => {

@@ -25,6 +25,7 @@ import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { countUnreadable } from './count-unreadable.js';
 
 /** The largest push: fifty references with long names. */
 const maxPushBytes = 64 * 1024;
@@ -114,6 +115,7 @@ export function gitRouter(context: ToolhostContext): Router {
     response.json(answer);
   });
 
+  router.use(countUnreadable(context));
   return router;
 }
 

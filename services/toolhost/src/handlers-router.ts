@@ -10,6 +10,7 @@ import {
   handlersProtocol,
 } from '@suzumio/protocol/handlers';
 import { projectId } from '@suzumio/protocol/ids';
+import { supportPath } from '@suzumio/protocol/toolpacks/support';
 import { attemptRow } from '@suzumio/store/rows';
 import { rejected } from '@suzumio/store/turns/authorize';
 import { attemptTokenOf, requireScope } from './auth.js';
@@ -66,7 +67,7 @@ export function handlersRouter(context: ToolhostContext, waits: ClaimWaits): Rou
   });
 
   // A handler has one address, so runners' routes are served here as well, for handlers only.
-  router.use(['/tool', '/content'], async (request, _response, next) => {
+  router.use(['/tool', supportPath, '/content'], async (request, _response, next) => {
     const token = attemptTokenOf(request, 'tool', context.cell.id);
     await context.cell.stores.use(token.project, ({ reader }) => {
       if (attemptRow(reader, token.turn, token.attempt)?.engine !== externalEngine) throw rejected();

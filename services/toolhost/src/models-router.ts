@@ -20,6 +20,7 @@ import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './
 import { roomOf } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
+import { countUnreadable } from './count-unreadable.js';
 import { AnswerStream, completionOf } from './gateway/answer-stream.js';
 import { type AskedPlace, type Asker, callModel } from './gateway/call-model.js';
 import { uncapturedIn } from './uncaptured-in.js';
@@ -71,6 +72,7 @@ export function modelsRouter(context: ToolhostContext): Router {
   router.get(modelsPath, async (request, response) => {
     response.json(await listModels(context, attemptTokenOf(request, 'tool', context.cell.id)));
   });
+  router.use(countUnreadable(context));
   router.use([chatPath, modelsPath], inTheirWords);
   return router;
 }

@@ -11,21 +11,14 @@ import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
 import { defaultPolicy, type Policy } from '@suzumio/core/policy/policy';
-import { attemptsRouter } from './attempts-router.js';
 import { BodyReader } from './bodies/body-reader.js';
 import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
-import { comparisonsRouter } from './comparisons-router.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
-import { gitRouter } from './git-router.js';
 import { type LiveBounds, LiveTurns } from './live/live-turns.js';
-import { healthRouter } from './health-router.js';
-import { liveRouter } from './live-router.js';
-import { handlersRouter } from './handlers-router.js';
-import { modelsRouter } from './models-router.js';
 import { RefusalPace } from './refusal-pace.js';
+import { runnerRouters, workerRouters } from './routers.js';
 import { Controllers } from './toolpacks/controllers.js';
-import { toolsRouter } from './tools-router.js';
 
 export interface ToolhostConfig {
   /** The listener for workers. Never reachable from a container. */
@@ -99,22 +92,12 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
     await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
     const { allowedHosts, bodyPace = {} } = config;
-    const listen = ({ host, port }: ToolhostConfig['worker'], ...routers: Router[]) =>
+    const listen = ({ host, port }: ToolhostConfig['worker'], routers: Router[]) =>
       startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
     waits = new ClaimWaits(context.transport);
-    const worker = await listen(
-      config.worker,
-      attemptsRouter(context),
-      comparisonsRouter(context),
-      liveRouter(context),
-      healthRouter(context),
-      handlersRouter(context, waits),
-    );
+    const worker = await listen(config.worker, workerRouters(context, waits));
     try {
-      servers = {
-        worker,
-        runner: await listen(config.runner, toolsRouter(context), gitRouter(context), modelsRouter(context)),
-      };
+      servers = { worker, runner: await listen(config.runner, runnerRouters(context)) };
       delist = await cell.catalog.processes.enlist({
         service: 'toolhost',
         cell: cell.id,

@@ -18,6 +18,7 @@ import { callTool, refuseCall } from './call-tool.js';
 import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
+import { countUnreadable } from './count-unreadable.js';
 import { support } from './toolpacks/support.js';
 import { uncapturedIn } from './uncaptured-in.js';
 
@@ -77,6 +78,7 @@ export function toolsRouter(context: ToolhostContext): Router {
         await storeContent(context, store, { owner, kind: 'content' }, request, response);
       });
     });
+  router.use(countUnreadable(context));
   return router;
 }
 

@@ -2,7 +2,10 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Response } from 'express';
 
 /** Made once, since every request ends with it: an error costs a stack trace. */
-const closed = new SuzumioError('invalid-request', 'The request is over: it was answered, or its sender has gone.');
+export const closed = new SuzumioError(
+  'invalid-request',
+  'The request is over: it was answered, or its sender has gone.',
+);
 
 /** Aborted when a request is answered, or its sender disconnects. */
 export function closeOf(response: Response): AbortSignal {

@@ -11,6 +11,7 @@ import { attemptRow } from '@suzumio/store/rows';
 import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import type { PresentedToken } from '../auth.js';
+import { closed } from '../bodies/close-of.js';
 import type { Question } from '../bodies/question.js';
 import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
@@ -109,6 +110,6 @@ async function beginCall(
     }
     step = begun.step;
     await wait();
-    if (asker.gone) throw new SuzumioError('invalid-request', 'Whoever asked this has gone.');
+    if (asker.gone) throw closed;
   }
 }

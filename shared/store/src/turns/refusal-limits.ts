@@ -1,5 +1,6 @@
-import type { TurnRow } from '../rows.js';
+import { type TurnRow, turnRow } from '../rows.js';
 import type { Tx } from '../sqlite/tx.js';
+import { authorizeTool } from './authorize.js';
 import { failTurn } from './fail-attempt.js';
 
 /**
@@ -33,6 +34,16 @@ export function noteRefusedCall(tx: Tx, turn: TurnRow, attempt: number): void {
     { turn: turn.id, attempt },
   );
   if ((row?.refused_calls ?? 0) < mostRefusedCalls) return;
-  const message = `${String(mostRefusedCalls)} calls of one attempt were refused; its last ones are in the turn's journal.`;
+  const message = `${String(mostRefusedCalls)} requests of one attempt were refused; those that were calls are in the turn's journal.`;
   failTurn(tx, turn, { code: 'refusal-limit', message });
+}
+
+/**
+ * Counts a request that cannot be read, and is therefore no call of a tool, as a refused one.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export function noteUnreadable(tx: Tx, token: Parameters<typeof authorizeTool>[1]): void {
+  authorizeTool(tx, token);
+  noteRefusedCall(tx, turnRow(tx, token.turn), token.attempt);
 }
