@@ -4,7 +4,7 @@ import { redaction } from '../model/redaction.js';
 import { summaryView } from '../model/views.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, resource } from './operation.js';
-import { listOf, noQuery, page, request } from './request.js';
+import { baseVersion, listOf, noQuery, page, request } from './request.js';
 
 export const notesQuery = request({
   q: noteQuery.optional().describe(noteSearchMeaning + ' The other parameters but `limit` have no effect then.'),
@@ -17,6 +17,7 @@ export const addNoteRequest = request({ text: noteFields.text, tags: noteFields.
 export const editNoteRequest = request({
   text: noteFields.text.optional(),
   tags: noteFields.tags.optional().describe('All of them: those that are not named are gone.'),
+  baseVersion,
 }).refine(({ text, tags }) => text !== undefined || tags !== undefined, {
   error: 'name what is to change: text or tags',
 });
@@ -96,7 +97,7 @@ export const memory = resource('Memory', {
     description: 'Fields that are not named stay. Who changed it last, and when, stands beside it.',
     body: editNoteRequest,
     answers: { 200: { description: 'It is changed.', content: json(noteAnswer) } },
-    refusals: ['agent-unknown', 'note-unknown', 'memory-full', 'idempotency-mismatch'],
+    refusals: ['agent-unknown', 'note-unknown', 'edit-conflict', 'memory-full', 'idempotency-mismatch'],
   },
   forgetAgentNote: {
     method: 'delete',
@@ -169,7 +170,7 @@ export const memory = resource('Memory', {
     description: 'Fields that are not named stay. Who changed it last, and when, stands beside it.',
     body: editNoteRequest,
     answers: { 200: { description: 'It is changed.', content: json(noteAnswer) } },
-    refusals: ['profile-unknown', 'note-unknown', 'memory-full', 'idempotency-mismatch'],
+    refusals: ['profile-unknown', 'note-unknown', 'edit-conflict', 'memory-full', 'idempotency-mismatch'],
   },
   forgetProfileNote: {
     method: 'delete',
