@@ -1,6 +1,8 @@
 import type { Note } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import type { Difference } from '../difference.js';
+import { isConflict, Meanwhile } from '../meanwhile.js';
 import { Failure } from '../../parts/failure.js';
 import { Outcome } from './bar.js';
 import { Dialog } from './dialog.js';
@@ -21,6 +23,12 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
   const run = useRun(access.changes);
   const [text, setText] = useState(note?.text ?? '');
   const [tags, setTags] = useState(note?.tags.join(', ') ?? '');
+  const now = useNoteNow(access, isConflict(run.error) ? note : undefined);
+  const save = (base: number | undefined, close: () => void) => {
+    const body = { text, tags: tagsIn(tags) };
+    const edit = note && base !== undefined ? access.edit(note.id, { ...body, baseVersion: base }) : access.add(body);
+    run.ask(edit, '', undefined, close);
+  };
   return (
     <Dialog
       title={
@@ -39,8 +47,7 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
         <form
           onSubmit={(event) => {
             event.preventDefault();
-            const body = { text, tags: tagsIn(tags) };
-            run.ask(note === undefined ? access.add(body) : access.edit(note.id, body), '', undefined, close);
+            save(note?.version, close);
           }}
         >
           <label className="dialog-field">
@@ -58,14 +65,27 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
               ? 'Every agent of this profile finds it when it looks, in any project.'
               : 'It finds it when it looks, and is not woken: send mail for what is to be done now.'}
           </p>
-          <Outcome run={run} />
+          {note && now ? (
+            <Meanwhile
+              what="The note"
+              base={note.version}
+              now={{ ...now, at: now.editedAt ?? now.createdAt }}
+              differences={differencesOf(note, now, { text, tags: tagsIn(tags) })}
+              isPending={run.isPending}
+              save={() => save(now.version, close)}
+            />
+          ) : (
+            <Outcome run={run} />
+          )}
           <div className="dialog-foot">
             <button type="button" className="button" onClick={close}>
               Close
             </button>
-            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-              {run.isPending ? 'Noting…' : 'Note it'}
-            </button>
+            {now ? null : (
+              <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
+                {run.isPending ? 'Noting…' : 'Note it'}
+              </button>
+            )}
           </div>
         </form>
       )}
@@ -128,6 +148,26 @@ function NoteTexts({ access, note }: { access: NotesAccess; note: Note }) {
       ))}
     </>
   );
+}
+
+/** A note as it is by now, where it is not what was read. */
+function useNoteNow({ get }: NotesAccess, note: Note | undefined): Note | undefined {
+  const { data } = useQuery({
+    queryKey: ['note-now', note?.id],
+    queryFn: () => get(note?.id ?? ''),
+    enabled: note !== undefined,
+    gcTime: 0,
+  });
+  return note && data;
+}
+
+/** What another has changed of a note, beside what is written: all of that is saved. */
+function differencesOf(read: Note, now: Note, written: { text: string; tags: string[] }): Difference[] {
+  const words = ({ text, tags }: Pick<Note, 'text' | 'tags'>) => ({ Text: text, Tags: tags.join(', ') });
+  const [before, after, mine] = [words(read), words(now), words(written)];
+  return (['Text', 'Tags'] as const)
+    .filter((name) => before[name] !== after[name])
+    .map((name) => ({ name, before: before[name], after: after[name], isMine: mine[name] !== after[name] }));
 }
 
 function tagsIn(text: string): string[] {
