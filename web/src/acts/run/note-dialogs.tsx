@@ -4,8 +4,7 @@ import { useId, useState } from 'react';
 import type { Difference } from '../difference.js';
 import { isConflict, Meanwhile } from '../meanwhile.js';
 import { Failure } from '../../parts/failure.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { type NotesAccess, type NotesOf, useNotesAccess } from './notes-access.js';
 import { Going, RedactDialog } from './redact-dialog.js';
 import { useRun } from './use-run.js';
@@ -30,7 +29,7 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
     run.ask(edit, '', undefined, close);
   };
   return (
-    <Dialog
+    <ActDialog
       title={
         note === undefined ? (
           <>
@@ -42,14 +41,15 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
           </>
         )
       }
+      // What has changed meanwhile says why it was refused.
+      run={now ? { ...run, error: null } : run}
+      ask={(close) => save(note?.version, close)}
+      does={now ? undefined : 'Note it'}
+      doing="Noting…"
+      will={`${id}-will`}
     >
       {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            save(note?.version, close);
-          }}
-        >
+        <>
           <label className="dialog-field">
             <span>Text</span>
             <textarea className="input" rows={8} value={text} onChange={({ target }) => setText(target.value)} />
@@ -74,22 +74,10 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
               isPending={run.isPending}
               save={() => save(now.version, close)}
             />
-          ) : (
-            <Outcome run={run} />
-          )}
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            {now ? null : (
-              <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-                {run.isPending ? 'Noting…' : 'Note it'}
-              </button>
-            )}
-          </div>
-        </form>
+          ) : null}
+        </>
       )}
-    </Dialog>
+    </ActDialog>
   );
 }
 
@@ -99,30 +87,20 @@ export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
   const access = useNotesAccess(of);
   const run = useRun(access.changes);
   return (
-    <Dialog title="Erase this note?">
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(access.forget(note.id), '', undefined, close);
-          }}
-        >
-          <Going text={note.text} />
-          <p id={`${id}-will`}>
-            <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
-          </p>
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Keep it
-            </button>
-            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-              {run.isPending ? 'Erasing…' : 'Erase'}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+    <ActDialog
+      title="Erase this note?"
+      run={run}
+      ask={(close) => run.ask(access.forget(note.id), '', undefined, close)}
+      stay="Keep it"
+      does="Erase"
+      doing="Erasing…"
+      will={`${id}-will`}
+    >
+      <Going text={note.text} />
+      <p id={`${id}-will`}>
+        <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
+      </p>
+    </ActDialog>
   );
 }
 
@@ -151,9 +129,10 @@ function NoteTexts({ access, note }: { access: NotesAccess; note: Note }) {
 }
 
 /** A note as it is by now, where it is not what was read. */
-function useNoteNow({ get }: NotesAccess, note: Note | undefined): Note | undefined {
+function useNoteNow({ key, get }: NotesAccess, note: Note | undefined): Note | undefined {
   const { data } = useQuery({
-    queryKey: ['note-now', note?.id],
+    // Below what is read again after each try.
+    queryKey: [...key, 'now', note?.id],
     queryFn: () => get(note?.id ?? ''),
     enabled: note !== undefined,
     gcTime: 0,

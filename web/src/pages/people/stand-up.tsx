@@ -2,8 +2,8 @@ import type { Team } from '@suzumio/sdk/client';
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { keys, wordsOf } from '../../api.js';
-import { ActButton, Bar, Outcome } from '../../acts/run/bar.js';
-import { Dialog } from '../../acts/run/dialog.js';
+import { ActDialog } from '../../acts/run/act-dialog.js';
+import { ActButton, Bar } from '../../acts/run/bar.js';
 import { openDialog } from '../../acts/run/dialogs.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
@@ -76,60 +76,48 @@ function StandUp({ team }: { team: string }) {
     );
   };
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           The standing project of <bdi>{team}</bdi>
         </>
       }
+      run={run}
+      ask={(close) =>
+        run.ask(asked('standUpTeam', { team, body: { file } }), '', undefined, () => {
+          close();
+          navigate(`/teams/${team}`);
+        })
+      }
+      does="Make and start it"
+      doing="Making…"
     >
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(asked('standUpTeam', { team, body: { file } }), '', undefined, () => {
-              close();
-              navigate(`/teams/${team}`);
-            });
+      <label className="dialog-field">
+        <span>Its project file. The profile * stands for every member whom it does not name.</span>
+        <textarea
+          className="input make-code"
+          rows={10}
+          spellCheck={false}
+          value={file}
+          onChange={({ target }) => setFile(target.value)}
+        />
+      </label>
+      <label className="button make-upload">
+        Choose a file
+        <input
+          type="file"
+          className="visually-hidden"
+          onChange={({ target }) => {
+            take(target.files?.[0]);
+            target.value = '';
           }}
-        >
-          <label className="dialog-field">
-            <span>Its project file. The profile * stands for every member whom it does not name.</span>
-            <textarea
-              className="input make-code"
-              rows={10}
-              spellCheck={false}
-              value={file}
-              onChange={({ target }) => setFile(target.value)}
-            />
-          </label>
-          <label className="button make-upload">
-            Choose a file
-            <input
-              type="file"
-              className="visually-hidden"
-              onChange={({ target }) => {
-                take(target.files?.[0]);
-                target.value = '';
-              }}
-            />
-          </label>
-          {refused === '' ? null : (
-            <p className="make-refused" role="alert">
-              <bdi>{visible(refused)}</bdi>
-            </p>
-          )}
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled">
-              {run.isPending ? 'Making…' : 'Make and start it'}
-            </button>
-          </div>
-        </form>
+        />
+      </label>
+      {refused === '' ? null : (
+        <p className="make-refused" role="alert">
+          <bdi>{visible(refused)}</bdi>
+        </p>
       )}
-    </Dialog>
+    </ActDialog>
   );
 }
