@@ -264,6 +264,62 @@ test('two people who edit the same profile at once overwrite nothing unseen, and
   browser.expectErrors(/status of 409/);
 });
 
+test.each([
+  ['at a desk', desk],
+  ['on a phone', phone],
+])('a team is stood up and brought up to date, and mail written to a member, %s', async (where, viewport) => {
+  const team = `river-${where.slice(-4)}`;
+  const [first, second] = [`Yui-${where.slice(-4)}`, `Sho-${where.slice(-4)}`];
+  const join = (nickname: string) => api.post('/api/profiles', { nickname, role: 'reader', team, persona: 'Read.' });
+  await api.post('/api/teams', { name: team });
+  await join(first);
+  const page = await open(`/teams/${team}`, { viewport });
+  const standing = region(page, 'Standing project');
+  const file = dialog(page).getByLabel(/Its project file/);
+  const fine = async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
+    }
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  };
+  await button(page, 'Make it…').click();
+  expect(await file.inputValue()).toContain("profile: '*'");
+  await file.fill(
+    `name: ${team}-desk\ntask: Answer.\nagents:\n  member: { profile: '*' }\nbackend: { runner: { mode: mock } }\n`,
+  );
+  await button(page, 'Make and start it').click();
+  await dialog(page).getByRole('status').getByText(`${team}-desk is made, and runs.`).waitFor();
+  await button(page, 'Close').click();
+
+  await join(second);
+  await standing.getByRole('button', { name: 'Start it' }).click();
+  await standing.getByText(`Not in it: ${second}`).waitFor();
+  await fine();
+  await button(page, 'Bring it up to date…').click();
+  await soon(async () => expect(await file.inputValue()).toContain(`name: ${team}-desk`));
+  await fine();
+  await button(page, 'Apply and start it').click();
+  await dialog(page).getByRole('status').getByText('Version 2 of its file is in force.').waitFor();
+  await fine();
+  await button(page, 'Close').click();
+  await button(page, 'Bring it up to date…').click();
+  await soon(async () => expect(await file.inputValue()).toContain(`name: ${team}-desk`));
+  await button(page, 'Apply and start it').click();
+  await dialog(page).getByText('nothing was changed').waitFor();
+  await button(page, 'Close').click();
+
+  await page.getByRole('link', { name: second }).click();
+  await button(page, 'Write…').click();
+  await dialog(page).getByLabel('What it says').fill('What do we know of the north gauge?');
+  await fine();
+  await button(page, 'Send').click();
+  await dialog(page)
+    .getByRole('link', { name: new RegExp(`in ${team}-desk`) })
+    .click();
+  await page.getByText('What do we know of the north gauge?').locator('visible=true').first().waitFor();
+});
+
 test('teams and profiles are made, changed and retired, on a phone', async () => {
   const page = await open('/teams', { viewport: phone });
   await button(page, 'New team…').click();
@@ -320,6 +376,8 @@ test('teams and profiles are made, changed and retired, on a phone', async () =>
     .getByLabel(/Its project file/)
     .fill(file);
   await button(page, 'Make and start it').click();
+  await dialog(page).getByRole('status').getByText('night-desk is made, and runs.').waitFor();
+  await button(page, 'Close').click();
   await region(page, 'Standing project').getByRole('link', { name: 'night-desk' }).waitFor();
   await button(page, 'Start it').click();
   await page.getByText('night-desk runs.').waitFor();
