@@ -86,6 +86,27 @@ describe.each([
     expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   });
 
+  test('keeps what two people write at once: the later one sees what the other has written, and decides', async () => {
+    const { note } = noteAnswer.parse((await api.post(at, { text: 'Levels in feet.', tags: ['units'] })).json);
+    const page = await open(path);
+    const shown = notes(page).filter({ hasText: 'Levels in feet.' });
+    await shown.getByRole('button', { name: /^Edit…/ }).click();
+    await dialog(page).getByLabel('Text').fill('Levels in metres.');
+    await api.post(`${at}/${note.id}`, { text: 'Levels in yards.' });
+    await dialog(page).getByRole('button', { name: 'Note it' }).click();
+    const meanwhile = dialog(page).getByRole('region', { name: 'What was changed meanwhile' });
+    await meanwhile.getByText('admin changed it just now. You began with version 1').waitFor();
+    await meanwhile.getByText('Levels in yards.').waitFor();
+    expect(await texts(at)).toContain('Levels in yards.');
+    expect(await dialog(page).getByLabel('Text').inputValue()).toBe('Levels in metres.');
+    expect(await violations(page)).toEqual([]);
+    await meanwhile.getByRole('button', { name: 'Save on version 2' }).click();
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(await texts(at)).toContain('Levels in metres.');
+    await api.call('DELETE', `${at}/${note.id}`);
+    browser.expectErrors(/status of 409/);
+  });
+
   test('loses a note for good, with what it said before, which is shown first', async () => {
     const key = { headers: { 'idempotency-key': `redacted-${path}` } };
     const body = { text: 'The key is hunter2needle.', tags: ['keys'] };

@@ -212,6 +212,114 @@ test('a token of one project sees itself, and no act that is not its own', async
   await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
 });
 
+test('two people who edit the same profile at once overwrite nothing unseen, and lose nothing typed', async () => {
+  await api.post('/api/profiles', { nickname: 'Nao', role: 'reporter', persona: 'You are Nao.\nBe brief.' });
+  const { secret: haru } = await makeToken('haru-2', 'write');
+  const { secret: mio } = await makeToken('mio-2', 'write');
+  const [one, two] = [
+    await open('/profiles/Nao/edit', { token: haru }),
+    await open('/profiles/Nao/edit', { token: mio }),
+  ];
+  const field = (page: Page, name: string) => page.getByRole('form').getByLabel(name);
+  const meanwhile = (page: Page) => region(page, 'What was changed meanwhile');
+  const served = async () => (await api.get('/api/profiles/Nao')).json;
+  await field(one, 'Role').fill('editor');
+  await field(one, 'Persona').fill('You are Nao.\nBe exact.');
+  await field(two, 'Persona').fill('You are Nao.\nBe kind.');
+  await button(one, 'Save').click();
+  await one.getByRole('heading', { name: 'Nao editor' }).waitFor();
+
+  await button(two, 'Save').click();
+  await meanwhile(two).getByText('haru-2 changed it just now. You began with version 1').waitFor();
+  expect(await served()).toMatchObject({ profile: { version: 2, persona: 'You are Nao.\nBe exact.' } });
+  const changed = meanwhile(two).getByRole('list', { name: 'What the other has changed' }).getByRole('listitem');
+  expect(await changed.filter({ hasText: 'Role' }).innerText()).toMatch(/stays\s+reporter\s+→\s+(becomes\s+)?editor/);
+  await changed.filter({ hasText: 'you have changed it, too' }).getByText('+ Be exact.').waitFor();
+  await meanwhile(two).getByText('Saving replaces Persona by what you have written, and nothing else.').waitFor();
+  expect(await field(two, 'Role').inputValue()).toBe('editor');
+  expect(await field(two, 'Persona').inputValue()).toBe('You are Nao.\nBe kind.');
+  for (const [colorScheme, viewport] of [
+    ['light', desk],
+    ['dark', phone],
+  ] as const) {
+    await two.emulateMedia({ colorScheme });
+    await two.setViewportSize(viewport);
+    expect(await violations(two)).toEqual([]);
+    expect(await two.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  }
+
+  // What was typed survives a reload, and so does what it was typed on; the first is faster once more.
+  await two.waitForTimeout(400);
+  await two.reload();
+  await meanwhile(two).waitFor();
+  expect(await field(two, 'Persona').inputValue()).toBe('You are Nao.\nBe kind.');
+  await api.post('/api/profiles/Nao', { persona: 'You are Nao.\nBe late.' });
+  await button(two, 'Save on version 2').click();
+  await changed.getByText('+ Be late.').waitFor();
+  await button(two, 'Save on version 3').click();
+  await two.getByRole('heading', { name: 'Nao editor' }).waitFor();
+  expect(await served()).toMatchObject({
+    profile: { version: 4, role: 'editor', persona: 'You are Nao.\nBe kind.', editedBy: 'mio-2' },
+  });
+  browser.expectErrors(/status of 409/);
+});
+
+test.each([
+  ['at a desk', desk],
+  ['on a phone', phone],
+])('a team is stood up and brought up to date, and mail written to a member, %s', async (where, viewport) => {
+  const team = `river-${where.slice(-4)}`;
+  const [first, second] = [`Yui-${where.slice(-4)}`, `Sho-${where.slice(-4)}`];
+  const join = (nickname: string) => api.post('/api/profiles', { nickname, role: 'reader', team, persona: 'Read.' });
+  await api.post('/api/teams', { name: team });
+  await join(first);
+  const page = await open(`/teams/${team}`, { viewport });
+  const standing = region(page, 'Standing project');
+  const file = dialog(page).getByLabel(/Its project file/);
+  const fine = async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violations(page)).toEqual([]);
+    }
+    expect(await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  };
+  await button(page, 'Make it…').click();
+  expect(await file.inputValue()).toContain("profile: '*'");
+  await file.fill(
+    `name: ${team}-desk\ntask: Answer.\nagents:\n  member: { profile: '*' }\nbackend: { runner: { mode: mock } }\n`,
+  );
+  await button(page, 'Make and start it').click();
+  await dialog(page).getByRole('status').getByText(`${team}-desk is made, and runs.`).waitFor();
+  await button(page, 'Close').click();
+
+  await join(second);
+  await standing.getByRole('button', { name: 'Start it' }).click();
+  await standing.getByText(`Not in it: ${second}`).waitFor();
+  await fine();
+  await button(page, 'Bring it up to date…').click();
+  await soon(async () => expect(await file.inputValue()).toContain(`name: ${team}-desk`));
+  await fine();
+  await button(page, 'Apply and start it').click();
+  await dialog(page).getByRole('status').getByText('Version 2 of its file is in force.').waitFor();
+  await fine();
+  await button(page, 'Close').click();
+  await button(page, 'Bring it up to date…').click();
+  await soon(async () => expect(await file.inputValue()).toContain(`name: ${team}-desk`));
+  await button(page, 'Apply and start it').click();
+  await dialog(page).getByText('nothing was changed').waitFor();
+  await button(page, 'Close').click();
+
+  await page.getByRole('link', { name: second }).click();
+  await button(page, 'Write…').click();
+  await dialog(page).getByLabel('What it says').fill('What do we know of the north gauge?');
+  await fine();
+  await button(page, 'Send').click();
+  await dialog(page)
+    .getByRole('link', { name: new RegExp(`in ${team}-desk`) })
+    .click();
+  await page.getByText('What do we know of the north gauge?').locator('visible=true').first().waitFor();
+});
+
 test('teams and profiles are made, changed and retired, on a phone', async () => {
   const page = await open('/teams', { viewport: phone });
   await button(page, 'New team…').click();
@@ -240,8 +348,10 @@ test('teams and profiles are made, changed and retired, on a phone', async () =>
   // Somebody else is faster: that is said, and stays.
   await api.post('/api/profiles/Akari', { model: 'large' });
   await button(page, 'Save').click();
-  await form.getByText(/was changed after you began/).waitFor();
-  await button(page, 'Save').click();
+  const meanwhile = region(page, 'What was changed meanwhile');
+  await meanwhile.getByText('admin changed it just now.').waitFor();
+  await meanwhile.getByText('Saving changes nothing of that.').waitFor();
+  await button(page, 'Save on version 2').click();
   await page.getByRole('heading', { name: 'Akari fact checker' }).waitFor();
   await page.getByText('thinks with large').waitFor();
   // Mail to it goes to the standing project of its team, which is made here.
@@ -266,6 +376,8 @@ test('teams and profiles are made, changed and retired, on a phone', async () =>
     .getByLabel(/Its project file/)
     .fill(file);
   await button(page, 'Make and start it').click();
+  await dialog(page).getByRole('status').getByText('night-desk is made, and runs.').waitFor();
+  await button(page, 'Close').click();
   await region(page, 'Standing project').getByRole('link', { name: 'night-desk' }).waitFor();
   await button(page, 'Start it').click();
   await page.getByText('night-desk runs.').waitFor();

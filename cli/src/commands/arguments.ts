@@ -50,6 +50,9 @@ export function wholeNumber(min: number, max: number): (text: string) => number 
   };
 }
 
+/** Reads the number of a version. */
+export const parseVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
+
 /** Reads a duration with its unit, as milliseconds. */
 export function timeSpan(text: string): number {
   const value = parseDuration(text);

@@ -6,12 +6,10 @@ import { sayHint, sayJson, type Session } from '../session.js';
 import { refuseOptions, UsageError } from '../usage-error.js';
 import type { ApplyOptions } from '../change-config.js';
 import type { Register } from './action.js';
-import { allowProvider, allowToolpack, gatherPaths, gatherProviders, wholeNumber } from './arguments.js';
+import { allowProvider, allowToolpack, gatherPaths, gatherProviders, parseVersion } from './arguments.js';
 import { examples } from './help.js';
 import { sayChanges } from './say-changes.js';
 import { type LimitOptions, newestOf, sayRows, withLimit } from './list.js';
-
-const parseVersion = wholeNumber(1, Number.MAX_SAFE_INTEGER);
 
 /** The versions of the file of a project that is there. */
 export function registerConfigVersions(config: Command, action: Parameters<Register>[1]): void {

@@ -9,6 +9,7 @@ import { UsageError } from '../usage-error.js';
 import type { Register } from './action.js';
 import { collected } from './arguments.js';
 import { confirm } from './confirm.js';
+import { edited, withBase } from './edit.js';
 import { examples } from './help.js';
 import { newestOf, withLimit } from './list.js';
 import { redactNote, type RedactOptions, withRedact } from './redact.js';
@@ -40,9 +41,11 @@ export const registerMemory: Register = (program, action) => {
     ['memory add --profile Akari "The north gauge was moved in May."'],
   ).action(action(add));
   examples(
-    withTags(ofWhom(memory, 'edit', 'change the text of a note, its tags, or both', '[note] [text...]')).option(
-      '--no-tag',
-      'no tags',
+    withBase(
+      withTags(ofWhom(memory, 'edit', 'change the text of a note, its tags, or both', '[note] [text...]')).option(
+        '--no-tag',
+        'no tags',
+      ),
     ),
     ['memory edit newsroom editor note_01KB3Z8T5V0000000000000001 "Give levels in metres."'],
     ['memory edit --profile Akari note_01KB3Z8T5V0000000000000001 --tag gauges --tag moved'],
@@ -109,7 +112,7 @@ function notesOf(api: Client, subject: Subject) {
       list: (query: NotesQuery) => api.listProfileNotes({ profile, query }),
       get: (note: string) => api.getProfileNote({ profile, note }),
       add: (body: AddedNote) => api.addProfileNote({ profile, body }),
-      edit: (note: string, body: Partial<AddedNote>) => api.editProfileNote({ profile, note, body }),
+      edit: (note: string, body: EditedNote) => api.editProfileNote({ profile, note, body }),
       forget: (note: string) => api.forgetProfileNote({ profile, note }),
       record: (note: string) => api.getProfileNoteRecord({ profile, note }),
       redact: (note: string, body: Reason) => api.redactProfileNote({ profile, note, body }),
@@ -120,7 +123,7 @@ function notesOf(api: Client, subject: Subject) {
     list: (query: NotesQuery) => api.listAgentNotes({ project, agent, query }),
     get: (note: string) => api.getAgentNote({ project, agent, note }),
     add: (body: AddedNote) => api.addAgentNote({ project, agent, body }),
-    edit: (note: string, body: Partial<AddedNote>) => api.editAgentNote({ project, agent, note, body }),
+    edit: (note: string, body: EditedNote) => api.editAgentNote({ project, agent, note, body }),
     forget: (note: string) => api.forgetAgentNote({ project, agent, note }),
     record: (note: string) => api.getAgentNoteRecord({ project, agent, note }),
     redact: (note: string, body: Reason) => api.redactAgentNote({ project, agent, note, body }),
@@ -131,6 +134,8 @@ interface AddedNote {
   text: string;
   tags: string[];
 }
+
+type EditedNote = Partial<AddedNote> & { baseVersion?: number | undefined };
 
 interface Reason {
   because?: string | undefined;
@@ -219,7 +224,7 @@ async function edit(
   agent: string | undefined,
   named: string | undefined,
   words: string[],
-  { tag, ...of }: OfProfile & TagOptions,
+  { tag, base, ...of }: OfProfile & TagOptions & { base?: number },
 ): Promise<undefined> {
   const subject = subjectOf('edit', [project, agent, named, ...words], of);
   const [id, ...text] = subject.rest;
@@ -230,7 +235,9 @@ async function edit(
   }
   const notes = notesOf(await writesOf(session, subject), subject);
   const change = { ...(text.length === 0 ? {} : { text: text.join(' ') }), ...(tags === undefined ? {} : { tags }) };
-  const { note } = await notes.edit(id, change);
+  const { note } = await edited(session, notes.edit(id, { ...change, baseVersion: base }), async () =>
+    noteLines((await notes.get(id)).note, session),
+  );
   tell(session, note, [`${note.id} is changed.`], `memory list ${subject.command}`);
 }
 

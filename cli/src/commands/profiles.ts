@@ -11,6 +11,7 @@ import { profileLines, profileTable } from '../render/profile-tables.js';
 import { say, sayHint, sayJson, sayNext, type Session } from '../session.js';
 import type { Register } from './action.js';
 import { collected, messageOfWords, withMessage } from './arguments.js';
+import { edited, withBase } from './edit.js';
 import { examples } from './help.js';
 import { sayRows, withLimit } from './list.js';
 import { tell } from './tell.js';
@@ -46,23 +47,26 @@ export const registerProfiles: Register = (program, action) => {
     'profiles show Akari',
   ]).action(action(show));
   examples(
-    group
-      .command('update <nickname>')
-      .description('change a profile; projects that started from it keep what it was')
-      .option('--role <role>', 'what it is to a project')
-      .option('--persona <file>', 'its prompt')
-      .option('--team <team>', 'the team that it is in')
-      .option('--no-team', 'no team')
-      .option('--model <preset>', 'the preset that it is to think with')
-      .option('--no-model', "each project's own model")
-      .option(
-        '--skill <file>',
-        'a text for its prompts, in the place of all that it had; may be given again',
-        collected,
-      )
-      .option('--no-skill', 'no skills'),
+    withBase(
+      group
+        .command('update <nickname>')
+        .description('change a profile; projects that started from it keep what it was')
+        .option('--role <role>', 'what it is to a project')
+        .option('--persona <file>', 'its prompt')
+        .option('--team <team>', 'the team that it is in')
+        .option('--no-team', 'no team')
+        .option('--model <preset>', 'the preset that it is to think with')
+        .option('--no-model', "each project's own model")
+        .option(
+          '--skill <file>',
+          'a text for its prompts, in the place of all that it had; may be given again',
+          collected,
+        )
+        .option('--no-skill', 'no skills'),
+    ),
     ['profiles update Akari --team news --no-model'],
     ['profiles update Akari --skill sources.md --skill style.md'],
+    ['profiles update Akari --persona akari.md --base 3', 'unless it was changed since version 3'],
   ).action(action(update));
   examples(
     group.command('retire <nickname>').description('keep a profile for history: no new project starts from it'),
@@ -139,9 +143,17 @@ async function show(session: Session, nickname: string): Promise<undefined> {
   say(session, ...profileLines(profile, session));
 }
 
-async function update(session: Session, nickname: string, options: Fields): Promise<undefined> {
-  const change = parse(updateProfileRequest, fieldsOf(options), 'profile');
-  const { profile } = await (await findKept(session)).updateProfile({ profile: nickname, body: change });
+async function update(
+  session: Session,
+  nickname: string,
+  { base, ...options }: Fields & { base?: number },
+): Promise<undefined> {
+  const body = parse(updateProfileRequest, { ...fieldsOf(options), baseVersion: base }, 'profile');
+  const api = await findKept(session);
+  const of = { profile: nickname };
+  const { profile } = await edited(session, api.updateProfile({ ...of, body }), async () =>
+    profileLines((await api.getProfile(of)).profile, session),
+  );
   tell(
     session,
     profile,

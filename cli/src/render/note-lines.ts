@@ -6,9 +6,12 @@ import { dayAndTime } from './format.js';
 
 /** A note with who wrote it; its text is indented, so that none passes for the line above it. */
 export function noteLines(note: NoteView, { context }: Session): string[] {
-  const { id, text, tags, author, project, turn, createdAt, editedBy, editedAt } = note;
+  const { id, text, tags, author, project, turn, createdAt, version, editedBy, editedAt } = note;
   const where = turn === null ? '' : ` (turn ${oneLine(turn)} of ${oneLine(project ?? '')})`;
-  const edited = editedAt === null ? '' : `, changed by ${oneLine(editedBy ?? '')} ${dayAndTime(editedAt, context)}`;
+  const edited =
+    editedAt === null
+      ? ''
+      : `, version ${String(version)} by ${oneLine(editedBy ?? '')} ${dayAndTime(editedAt, context)}`;
   const tagged = tags.length === 0 ? '' : `   [${tags.map(oneLine).join(', ')}]`;
   return [
     `${id}   ${dayAndTime(createdAt, context)} by ${oneLine(author)}${where}${edited}${tagged}`,

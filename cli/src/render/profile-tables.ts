@@ -1,4 +1,4 @@
-import { visibleLines } from '@suzumio/core/prompt/body';
+import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { ProfileSummary, ProfileView, TeamSummary, TeamView } from '@suzumio/contract/model/profile';
 import type { Session } from '../session.js';
 import { count, dayAndTime } from './format.js';
@@ -22,12 +22,13 @@ export function profileTable(profiles: readonly ProfileSummary[], { context }: S
 
 /** All of a profile. */
 export function profileLines(profile: ProfileView, { context }: Session): string[] {
-  const { nickname, role, team, model, skills, retiredAt } = profile;
+  const { nickname, role, team, model, skills, version, editedBy, retiredAt } = profile;
   return [
     `${nickname}, ${role}${team === null ? '' : ` of the team ${team}`}`,
     `  id       ${profile.id}`,
     `  model    ${model ?? "the project's own"}`,
     `  since    ${dayAndTime(profile.createdAt, context)}, changed ${dayAndTime(profile.updatedAt, context)}`,
+    `  version  ${String(version)}${editedBy === null ? '' : `, by ${oneLine(editedBy)}`}`,
     ...(retiredAt === null ? [] : [`  retired  ${dayAndTime(retiredAt, context)}`]),
     '',
     'Persona:',

@@ -42,6 +42,22 @@ describe.each([ada, akari])('notes at %s', (path) => {
     expect(list).toMatchObject({ use: { notes: 1, maxNotes: 1000, maxBytes: 1024 * 1024 } });
   });
 
+  test('are changed on the version that was read', async () => {
+    const { id, version } = noteIn(await api.post(path, { text: 'Levels in feet.' }));
+    const change = (text: string, baseVersion?: number) => api.post(`${path}/${id}`, { text, baseVersion });
+    const answers = await Promise.all([change('In metres.', version), change('In yards.', version)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+    expect(answers.find(({ status }) => status === 409)?.json).toMatchObject({
+      code: 'edit-conflict',
+      detail: expect.stringMatching(/^The note note_\w+ of (agent ada|profile Akari) was read at version 1, and is/),
+      base: 1,
+      version: 2,
+      by: 'admin',
+    });
+    expect(noteIn(await change('In miles.', 2))).toMatchObject({ text: 'In miles.', version: 3 });
+    expect(noteIn(await change('In inches.'))).toMatchObject({ text: 'In inches.', version: 4 });
+  });
+
   test('are added once for each key', async () => {
     const add = () => api.post(path, { text: 'Once.' }, { headers: { 'idempotency-key': 'k' } });
     const [one, two] = await Promise.all([add(), add()]);

@@ -212,6 +212,22 @@ describe('a team', () => {
   });
 });
 
+test('two people change a profile at once: one of them is told what the other has changed', async () => {
+  const { version } = await register('Akari');
+  const change = (role: string, baseVersion?: number) => api.post('/api/profiles/Akari', { role, baseVersion });
+  const answers = await Promise.all([change('editor', version), change('writer', version)]);
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409]);
+  const late = answers.find(({ status }) => status === 409);
+  expect(late?.json).toMatchObject({ code: 'edit-conflict', base: 1, version: 2, by: 'admin', changed: ['role'] });
+  expect((await change('chief', 2)).status).toBe(200);
+  // Who has read nothing changes what is there.
+  expect((await change('clerk')).json).toMatchObject({ profile: { role: 'clerk', version: 4, editedBy: 'admin' } });
+  expect(refusal(await api.post('/api/profiles/Akari', { baseVersion: 4 }))).toMatchObject({
+    code: 'invalid-request',
+    detail: expect.stringContaining('name what is to change'),
+  });
+});
+
 describe('a standing project', () => {
   beforeEach(async () => {
     await team('research');

@@ -3,9 +3,9 @@ import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { memory } from '@suzumio/contract/operations/memory';
 import { parse } from '@suzumio/runtime/http/validate';
 import { agentOwner, editNoteOfAgent, forgetNoteOfAgent, noteForAgent } from '@suzumio/store/memory/agent-notes';
-import { listNotes, memoryUse, noteCalled, searchNotes } from '@suzumio/store/memory/notes';
+import { listNotes, memoryUse, type NoteChange, noteCalled, searchNotes } from '@suzumio/store/memory/notes';
 import { listSummaries } from '@suzumio/store/turns/list-model-calls';
-import { bodyOf } from '../call.js';
+import { bodyOf, type Call } from '../call.js';
 import type { ApiContext } from '../context.js';
 import type { Runs } from '../routes.js';
 import { recordOfAgentNote, recordOfProfileNote, redactableAgentNote, redactProfileNote } from './redact-note.js';
@@ -35,7 +35,7 @@ export const memoryRuns: Runs<typeof memory> = {
 
   editAgentNote: (call) =>
     call.write((tx) => ({
-      note: editNoteOfAgent(tx, call.params.agent, call.params.note, { ...call.body, actor: call.actor }),
+      note: editNoteOfAgent(tx, call.params.agent, call.params.note, changeOf(call)),
     })),
 
   forgetAgentNote(call) {
@@ -71,9 +71,10 @@ export const memoryRuns: Runs<typeof memory> = {
     note: context.cell.catalog.profileNotes.get(profile, note),
   }),
 
-  async editProfileNote({ context, params, body, key, actor }) {
+  async editProfileNote(call) {
+    const { context, params, key, actor } = call;
     const { profileNotes } = context.cell.catalog;
-    const note = await profileNotes.edit(params.profile, params.note, { ...body, actor }, key);
+    const note = await profileNotes.edit(params.profile, params.note, changeOf(call), key);
     await noteAct(context, 'profile.note-edited', params.profile, actor);
     return { note };
   },
@@ -90,6 +91,13 @@ export const memoryRuns: Runs<typeof memory> = {
   redactProfileNote: ({ context, params, body: { because = null }, actor, key }) =>
     redactProfileNote(context, params, { actor, because, key }),
 };
+
+function changeOf({
+  body: { baseVersion: base, ...change },
+  actor,
+}: Call<typeof memory.editAgentNote> | Call<typeof memory.editProfileNote>): NoteChange {
+  return { ...change, base, actor };
+}
 
 async function noteAct({ cell: { catalog } }: ApiContext, act: CellAct, profile: string, actor: string): Promise<void> {
   await catalog.audit.note(act, { actor, subject: catalog.profiles.get(profile).nickname });

@@ -19,8 +19,8 @@ export const profileRuns: Runs<typeof profiles> = {
 
   getProfile: ({ context, params }) => ({ profile: context.cell.catalog.profiles.get(params.profile) }),
 
-  updateProfile: async ({ context, params, body, key }) => ({
-    profile: await context.cell.catalog.profiles.update(params.profile, body, key),
+  updateProfile: async ({ context, params, body: { baseVersion: base, ...change }, actor, key }) => ({
+    profile: await context.cell.catalog.profiles.update(params.profile, { ...change, base, actor }, key),
   }),
 
   retireProfile: async ({ context, params, key }) => ({

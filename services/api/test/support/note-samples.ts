@@ -50,6 +50,8 @@ export async function noteRefusal(
       return ask({ note: 'note_1' });
     case 'agent-unknown':
       return ask({ agent: 'zoe', ...(await noteSample(world, operation)) });
+    case 'edit-conflict':
+      return ask({ ...(await noteSample(world, operation)), body: { ...body, baseVersion: 99 } });
     case 'memory-full': {
       const text = 'x'.repeat(8 * 1024);
       const [path, sample]: [string, Sample] = ofProfile(operation)

@@ -94,6 +94,8 @@ export function profileRefusal(world: ContractWorld, operation: Operation, code:
       return ask({ profile: 'Nobody' });
     case 'profile-retired':
       return ask({ profile: 'Old' });
+    case 'edit-conflict':
+      return ask({ body: { ...body, baseVersion: 99 } });
     case 'persona-invalid':
       return ask({ body: { ...body, persona: 'You are {{who}}.' } });
     case 'team-unknown':

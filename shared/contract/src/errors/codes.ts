@@ -69,6 +69,9 @@ export const errorCodes = {
   'sender-forged': { status: 422, retryable: false },
   'report-missing': { status: 404, retryable: false },
 
+  // What several people may change at the same time.
+  'edit-conflict': { status: 409, retryable: false },
+
   // Identities and teams that outlive projects.
   'profile-unknown': { status: 404, retryable: false },
   'profile-exists': { status: 409, retryable: false },

@@ -40,6 +40,7 @@ export const noteView = z.object({
   project: z.string().describe('The project in which an agent wrote it.').nullable(),
   turn: z.string().describe('The turn in which an agent wrote it: `agent:number`.').nullable(),
   createdAt: z.iso.datetime(),
+  version: z.int().describe('How often it was written: as it was made, it is 1.'),
   editedBy: z.string().describe('The name of the token with which it was last changed.').nullable(),
   editedAt: z.iso.datetime().nullable(),
 });

@@ -41,6 +41,8 @@ export const profileSummary = z.object({
   skills: z.array(z.string()).describe('Their names.'),
   createdAt: time,
   updatedAt: time,
+  version: z.int().describe('How often it was written: as it was made, it is 1.'),
+  editedBy: z.string().nullable().describe('The name of the token with which it was last changed.'),
   retiredAt: time.nullable().describe('From then on no new project may start from it.'),
 });
 export type ProfileSummary = z.infer<typeof profileSummary>;

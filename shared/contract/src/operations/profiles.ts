@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { nickname, profileFields, profileSummary, profileView } from '../model/profile.js';
 import { mailFields, postedMessage } from './messages.js';
 import { json, resource } from './operation.js';
-import { emptyRequest, namedListOf, namedPage, noQuery, request } from './request.js';
+import { baseVersion, emptyRequest, namedListOf, namedPage, noQuery, request } from './request.js';
 
 /** Those that are not retired; or, where `retired` is true, only those that are. By nickname. */
 export const profilesQuery = request({
@@ -33,7 +33,8 @@ export const updateProfileRequest = request({
   persona: profileFields.persona.optional(),
   model: profileFields.model.optional(),
   skills: profileFields.skills.optional().describe('All of them: those that are not named are gone.'),
-}).refine((change) => Object.values(change).some((value) => value !== undefined), {
+  baseVersion,
+}).refine(({ baseVersion: _read, ...change }) => Object.values(change).some((value) => value !== undefined), {
   error: 'name what is to change: role, team, persona, model or skills',
 });
 
@@ -90,10 +91,18 @@ export const profiles = resource('Profiles', {
     path: '/api/profiles/:profile',
     wholeCell: true,
     summary: 'Changes a profile for projects that are made from now on.',
-    description: 'Fields that are not named stay. Projects that exist keep what they copied.',
+    description:
+      'Fields that are not named stay. Projects that exist keep what they copied. Where another version than `baseVersion` is the newest, `changed` names the fields that were changed since.',
     body: updateProfileRequest,
     answers: { 200: { description: 'It is changed.', content: json(profileAnswer) } },
-    refusals: ['profile-unknown', 'profile-retired', 'persona-invalid', 'team-unknown', 'idempotency-mismatch'],
+    refusals: [
+      'profile-unknown',
+      'profile-retired',
+      'persona-invalid',
+      'team-unknown',
+      'edit-conflict',
+      'idempotency-mismatch',
+    ],
   },
   retireProfile: {
     method: 'post',

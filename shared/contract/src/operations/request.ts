@@ -82,6 +82,15 @@ export const timeRange = {
   until: moment.optional().describe('Only before this moment, or before this day.'),
 };
 
+/** Of what several people may change at the same time. */
+export const baseVersion = z
+  .int()
+  .min(1)
+  .optional()
+  .describe(
+    'The `version` that was read before: where another one is the newest, nothing is changed. Without it, the newest is changed, whichever that is.',
+  );
+
 export const emptyRequest = request({});
 
 export const idempotencyKey = z

@@ -18,6 +18,8 @@ const akari: ProfileView = {
   skills: [{ name: 'sources.md', text: 'Cite two.' }],
   createdAt: '2026-11-01T00:00:00.000Z',
   updatedAt: '2026-11-01T00:00:00.000Z',
+  version: 1,
+  editedBy: null,
   retiredAt: null,
 };
 const mio = {

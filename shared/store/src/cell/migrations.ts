@@ -1,4 +1,4 @@
-import { carriedChangesSql, notesSql } from '../memory/notes-schema.js';
+import { carriedChangesSql, noteVersionsSql, notesSql } from '../memory/notes-schema.js';
 import type { Migration } from '../sqlite/migrate.js';
 
 /** The schema of the catalog. It is an index: each project's own database decides. */
@@ -337,5 +337,15 @@ CREATE INDEX sessions_tokens ON sessions (token_id, seen_at_ms);
     // What profiles keep in mind, and up to where it has what agents of each project did to that.
     version: 16,
     sql: `${notesSql}${carriedChangesSql}`,
+  },
+  {
+    // Versions of profiles and notes, so that nobody overwrites what another has changed meanwhile.
+    version: 17,
+    sql: `
+ALTER TABLE profiles ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE profiles ADD COLUMN edited_by TEXT;
+-- The version in which each field was last changed; none of those that are as they were made.
+ALTER TABLE profiles ADD COLUMN field_versions_json TEXT NOT NULL DEFAULT '{}';
+${noteVersionsSql}`,
   },
 ];

@@ -72,7 +72,7 @@ export class ProfileNotes {
     }));
   }
 
-  /** @throws SuzumioError `profile-unknown`, `note-unknown`, `memory-full`, `idempotency-mismatch` */
+  /** @throws SuzumioError `profile-unknown`, `note-unknown`, `edit-conflict`, `memory-full`, `idempotency-mismatch` */
   edit(profile: string, id: string, change: NoteChange, key?: IdempotencyKey): Promise<NoteView> {
     return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.owner(profile), id, change) }));
   }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { hintFrom } from '@suzumio/contract/errors/suggest';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProfileSummary, ProfileView } from '@suzumio/contract/model/profile';
@@ -6,6 +7,7 @@ import type { Skill } from '@suzumio/contract/model/skill';
 import { checkPersona } from '@suzumio/core/profiles/persona';
 import type { ProfileRegistry } from '@suzumio/core/profiles/registry';
 import type { CatalogDatabase } from '../sqlite/catalog-database.js';
+import { type Edit, requireNewest } from '../edits.js';
 import { definedOf, iso, type Page, type Part, readPart } from '../sqlite/page.js';
 import { unknownTeam } from './teams.js';
 import { type IdempotencyKey } from '../sqlite/once.js';
@@ -22,7 +24,7 @@ export interface ProfileFields {
 export type NewProfile = ProfileFields & { nickname: string };
 
 /** The fields to change; the others stay. */
-export type ProfileChange = { [Field in keyof ProfileFields]?: ProfileFields[Field] | undefined };
+export type ProfileChange = { [Field in keyof ProfileFields]?: ProfileFields[Field] | undefined } & Edit;
 
 /** Which profiles are listed, in the order of their nicknames. */
 export interface ProfileListing extends Page<string> {
@@ -43,6 +45,9 @@ interface ProfileRow {
   created_at_ms: number;
   updated_at_ms: number;
   retired_at_ms: number | null;
+  version: number;
+  edited_by: string | null;
+  field_versions_json: string;
 }
 
 /**
@@ -115,21 +120,36 @@ export class Profiles implements ProfileRegistry {
    * Changes a profile. Projects that started from it keep their copy.
    *
    * @throws SuzumioError `profile-unknown`, `profile-retired`, `persona-invalid`, `team-unknown`,
-   *   `idempotency-mismatch`
+   *   `edit-conflict`, `idempotency-mismatch`
    */
   async update(name: string, change: ProfileChange, key?: IdempotencyKey): Promise<ProfileView> {
     if (change.persona !== undefined) checkPersona(change.persona);
     return this.db.writeOnce(key, (tx) => {
       const profile = this.get(name);
       refuseRetired(profile);
-      const { role, team, persona, model, skills } = change;
-      const given = Object.entries({ role, team, persona, model, skills }).filter(([, value]) => value !== undefined);
+      const { role, team, persona, model, skills, actor, base } = change;
+      const written = this.#writtenIn(profile.id);
+      const since = Object.keys(written).filter((field) => base !== undefined && (written[field] ?? 0) > base);
+      requireNewest(`The profile ${profile.nickname}`, base, profile, since);
+      const given = Object.entries({ role, team, persona, model, skills }).filter(
+        ([field, value]) => value !== undefined && !isDeepStrictEqual(value, profile[field as keyof ProfileFields]),
+      );
+      if (given.length === 0) return profile;
       const changed: ProfileFields = { ...profile, ...Object.fromEntries(given) };
       this.#assertTeam(changed.team);
+      const version = profile.version + 1;
       tx.run(
         `UPDATE profiles SET role = :role, team = :team, persona = :persona, model = :model, skills_json = :skills,
-           updated_at_ms = :nowMs WHERE id = :id`,
-        { ...columnsOf(changed), id: profile.id, nowMs: tx.nowMs },
+           version = :version, edited_by = :actor, field_versions_json = :written, updated_at_ms = :nowMs
+         WHERE id = :id`,
+        {
+          ...columnsOf(changed),
+          version,
+          actor,
+          written: JSON.stringify({ ...written, ...Object.fromEntries(given.map(([field]) => [field, version])) }),
+          id: profile.id,
+          nowMs: tx.nowMs,
+        },
       );
       return this.get(profile.id);
     });
@@ -149,6 +169,11 @@ export class Profiles implements ProfileRegistry {
       );
       return this.get(id);
     });
+  }
+
+  /** The version in which each field was last changed. */
+  #writtenIn(id: string): Record<string, number> {
+    return JSON.parse(this.#row(id)?.field_versions_json ?? '{}') as Record<string, number>;
   }
 
   #row(name: string): ProfileRow | undefined {
@@ -195,6 +220,8 @@ function summaryOf(row: ProfileRow): ProfileSummary {
     skills: (JSON.parse(row.skills_json) as Skill[]).map(({ name }) => name),
     createdAt: iso(row.created_at_ms),
     updatedAt: iso(row.updated_at_ms),
+    version: row.version,
+    editedBy: row.edited_by,
     retiredAt: iso(row.retired_at_ms),
   };
 }

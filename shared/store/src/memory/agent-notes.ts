@@ -25,7 +25,7 @@ export function noteForAgent(tx: Tx, agent: string, note: NoteText, by: NoteActo
   return added;
 }
 
-/** @throws SuzumioError `agent-unknown`, `note-unknown`, `memory-full` */
+/** @throws SuzumioError `agent-unknown`, `note-unknown`, `edit-conflict`, `memory-full` */
 export function editNoteOfAgent(tx: Tx, agent: string, id: string, change: NoteChange): NoteView {
   const note = editNote(tx, agentOwner(tx, agent), id, change);
   tx.emit({ type: 'memory.edited', actor: change.actor, agent, data: { note: id, sizeBytes: noteBytes(note) } });

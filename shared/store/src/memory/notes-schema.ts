@@ -38,6 +38,14 @@ CREATE TRIGGER note_words_changed AFTER UPDATE OF text, tags_json ON notes BEGIN
 END;
 `;
 
+/** How often each note was written, whatever writes it: a redaction, too. */
+export const noteVersionsSql = `
+ALTER TABLE notes ADD COLUMN version INTEGER NOT NULL DEFAULT 1;
+CREATE TRIGGER notes_versions AFTER UPDATE OF text, tags_json ON notes BEGIN
+  UPDATE notes SET version = version + 1 WHERE seq = NEW.seq;
+END;
+`;
+
 /** In a project's database: changes of profiles' notes that the catalog does not have yet. */
 export const profileChangesSql = `
 CREATE TABLE profile_changes (

@@ -4,6 +4,7 @@ import { bytesInWords } from '@suzumio/contract/model/storage';
 import { iso, type Page, type Part, readPart } from '../sqlite/page.js';
 import type { SqlParams, SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
+import { type Edit, requireNewest } from '../edits.js';
 
 /** Whose notes they are. */
 export interface NoteOwner {
@@ -19,7 +20,7 @@ export interface NoteText {
 }
 
 /** What is to change; the rest stays. */
-export type NoteChange = { [Field in keyof NoteText]?: NoteText[Field] | undefined } & { actor: string };
+export type NoteChange = { [Field in keyof NoteText]?: NoteText[Field] | undefined } & Edit;
 
 export interface NewNote extends NoteText {
   id: string;
@@ -43,6 +44,8 @@ interface NoteRow {
   created_at_ms: number;
   edited_by: string | null;
   edited_at_ms: number | null;
+  /** Missing in a database of an earlier version. */
+  version?: number;
 }
 
 /** @throws SuzumioError `memory-full` */
@@ -65,10 +68,12 @@ export function insertNote(tx: NotesTx, owner: string, note: NewNote, atMs: numb
 /**
  * Changes a note; what is not named stays.
  *
- * @throws SuzumioError `note-unknown`, `memory-full`
+ * @throws SuzumioError `note-unknown`, `edit-conflict`, `memory-full`
  */
-export function editNote(tx: NotesTx, owner: NoteOwner, id: string, { text, tags, actor }: NoteChange): NoteView {
+export function editNote(tx: NotesTx, owner: NoteOwner, id: string, change: NoteChange): NoteView {
+  const { text, tags, actor, base } = change;
   const before = noteCalled(tx, owner, id);
+  requireNewest(`The note ${id} of ${owner.name}`, base, before, []);
   const after = { text: text ?? before.text, tags: tags ?? before.tags };
   const more = noteBytes(after) - noteBytes(before);
   const { notes, bytes } = memoryUse(tx, owner);
@@ -188,6 +193,7 @@ function viewOf(row: NoteRow): NoteView {
     project: row.project,
     turn: row.turn,
     createdAt: iso(row.created_at_ms),
+    version: row.version ?? 1,
     editedBy: row.edited_by,
     editedAt: iso(row.edited_at_ms),
   };

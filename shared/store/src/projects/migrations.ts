@@ -1,7 +1,7 @@
 import type { Migration } from '../sqlite/migrate.js';
 import { configVersionsSql } from './config-versions-schema.js';
 import { searchSql } from '../mail/search-schema.js';
-import { notesSql, profileChangesSql } from '../memory/notes-schema.js';
+import { noteVersionsSql, notesSql, profileChangesSql } from '../memory/notes-schema.js';
 import { firstSchemaSql } from './first-schema.js';
 import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
@@ -526,5 +526,9 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
   {
     version: 37,
     sql: configVersionsSql,
+  },
+  {
+    version: 38,
+    sql: noteVersionsSql,
   },
 ];

@@ -21,6 +21,8 @@ const profile = (over: Partial<NewProfile> = {}): NewProfile => ({
   ...over,
 });
 const catalog = () => testing.cell.catalog;
+const update = (name: string, change: Partial<NewProfile> & { actor?: string; base?: number }) =>
+  catalog().profiles.update(name, { actor: 'ops', ...change });
 const key = (requestHash = 'h') => ({ token: 't', route: 'POST /api/profiles', key: 'k', requestHash });
 
 describe('a profile', () => {
@@ -30,7 +32,7 @@ describe('a profile', () => {
     expect(made.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     testing.setNow(Date.parse(made.createdAt) + 60_000);
     const skills = [{ name: 'sources.md', text: 'Cite two.' }];
-    const changed = await catalog().profiles.update(made.id, {
+    const changed = await update(made.id, {
       role: 'writer',
       team: 'research',
       model: 'main',
@@ -42,10 +44,37 @@ describe('a profile', () => {
       team: 'research',
       model: 'main',
       skills,
+      version: 2,
+      editedBy: 'ops',
       updatedAt: new Date(Date.parse(made.createdAt) + 60_000).toISOString(),
     });
     expect(catalog().profiles.get('Akari')).toEqual(changed);
-    expect(await catalog().profiles.update('Akari', { team: null })).toMatchObject({ team: null, role: 'writer' });
+    expect(await update('Akari', { team: null })).toMatchObject({ team: null, role: 'writer' });
+  });
+
+  test('is changed on the version that was read: who comes later is told what another has changed', async () => {
+    const made = await catalog().profiles.create(profile());
+    expect(made).toMatchObject({ version: 1, editedBy: null });
+    await update('Akari', { role: 'writer', base: 1, actor: 'haru' });
+    await update('Akari', { persona: 'Be brief.', actor: 'mio' });
+    const late = update('Akari', { role: 'editor', base: 1 });
+    await expect(late).rejects.toMatchObject({
+      code: 'edit-conflict',
+      message:
+        'The profile Akari was read at version 1, and is at version 3 by now (mio); role, persona are not what was read. Nothing was saved: look at what has changed, and save on that version.',
+      details: { base: 1, version: 3, by: 'mio', changed: ['role', 'persona'] },
+    });
+    await expect(update('Akari', { role: 'editor', base: 2 })).rejects.toMatchObject({
+      details: { changed: ['persona'] },
+    });
+    // What says what is there already changes nothing for others.
+    expect(await update('Akari', { role: 'writer' })).toMatchObject({ version: 3, editedBy: 'mio' });
+    expect(await update('Akari', { role: 'editor', base: 3 })).toMatchObject({
+      version: 4,
+      editedBy: 'ops',
+      role: 'editor',
+      persona: 'Be brief.',
+    });
   });
 
   test('is there again when the cell is opened again', async () => {
@@ -71,7 +100,7 @@ describe('a profile', () => {
     expect(retired.retiredAt).not.toBeNull();
     expect(await catalog().profiles.retire(made.id)).toEqual(retired);
     expect(catalog().profiles.get('Akari')).toEqual(retired);
-    await expect(catalog().profiles.update('Akari', { role: 'x' })).rejects.toMatchObject({ code: 'profile-retired' });
+    await expect(update('Akari', { role: 'x' })).rejects.toMatchObject({ code: 'profile-retired' });
   });
 
   test('is refused with a variable that nothing fills, with its place', async () => {
@@ -85,8 +114,8 @@ describe('a profile', () => {
     await catalog().profiles.create(profile());
     // As long as a persona may be, and nothing to be tried for hours.
     const spaces = `{{${' '.repeat(60_000)}`;
-    await expect(catalog().profiles.update('Akari', { persona: spaces })).resolves.toMatchObject({ persona: spaces });
-    await expect(catalog().profiles.update('Akari', { persona })).rejects.toMatchObject({ code: 'persona-invalid' });
+    await expect(update('Akari', { persona: spaces })).resolves.toMatchObject({ persona: spaces });
+    await expect(update('Akari', { persona })).rejects.toMatchObject({ code: 'persona-invalid' });
   });
 
   test('is refused in a team that is not registered', async () => {
@@ -94,7 +123,7 @@ describe('a profile', () => {
       code: 'team-unknown',
     });
     await catalog().profiles.create(profile());
-    await expect(catalog().profiles.update('Akari', { team: 'x' })).rejects.toMatchObject({ code: 'team-unknown' });
+    await expect(update('Akari', { team: 'x' })).rejects.toMatchObject({ code: 'team-unknown' });
   });
 
   test('is made once for one key, and another one is not made under it', async () => {

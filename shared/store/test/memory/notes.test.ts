@@ -125,6 +125,7 @@ describe('a note', () => {
       ...before,
       text: 'Levels in metres.',
       editedBy: 'ops',
+      version: 2,
       editedAt: new Date(of.nowMs).toISOString(),
     });
     expect(found(of, 'feet')).toEqual([]);

@@ -3,8 +3,7 @@ import { useId, useState } from 'react';
 import { useBudget } from '../../use-project.js';
 import { Failure } from '../../parts/failure.js';
 import { count, dollars } from '../../parts/numbers.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { asked, useRun } from './use-run.js';
 
 const limits = { usd: 'Dollars', tokens: 'Tokens', turns: 'Turns' } as const;
@@ -38,66 +37,52 @@ export function BudgetDialog({ project, agent }: { project: string; agent: strin
     run.ask(asked('changeBudget', { project, body }), 'The budget is changed.');
   };
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           The budget of <bdi>{agent ?? project}</bdi>
         </>
       }
+      run={run}
+      ask={submit}
+      does="Set the budget"
+      will={`${id}-will`}
     >
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            submit();
-          }}
-        >
-          {budgets.error ? <Failure error={budgets.error} again={() => void budgets.refetch()} /> : null}
-          <p id={`${id}-will`}>
-            Limits that are typed here stand in the place of those of the project file. What is used stays used; a limit
-            below it keeps agents from new turns.
-          </p>
-          {all.map(([limit]) => {
-            const shown = (value: number) => (limit === 'usd' ? dollars(value) : count(value));
-            const use = budget?.[limit];
-            return (
-              <label key={limit} className="dialog-field budget-field">
-                <span>{limits[limit]}</span>
-                <input
-                  className="input"
-                  inputMode="decimal"
-                  autoComplete="off"
-                  placeholder={use?.limit == null ? 'unlimited' : String(use.limit)}
-                  value={typed[limit] ?? ''}
-                  aria-describedby={`${id}-${limit}`}
-                  onChange={({ target }) => {
-                    setTyped({ ...typed, [limit]: target.value });
-                    setProblem('');
-                  }}
-                />
-                <span className="quiet" id={`${id}-${limit}`}>
-                  {use === undefined
-                    ? ''
-                    : `${shown(use.used)} used ${use.limit === null ? 'without limit' : `of ${shown(use.limit)}`}`}
-                </span>
-              </label>
-            );
-          })}
-          <p className="quiet">A field that is empty stays as it is.</p>
-          <p role="alert" className="dialog-wrong">
-            {problem}
-          </p>
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-              Set the budget
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+      {budgets.error ? <Failure error={budgets.error} again={() => void budgets.refetch()} /> : null}
+      <p id={`${id}-will`}>
+        Limits that are typed here stand in the place of those of the project file. What is used stays used; a limit
+        below it keeps agents from new turns.
+      </p>
+      {all.map(([limit]) => {
+        const shown = (value: number) => (limit === 'usd' ? dollars(value) : count(value));
+        const use = budget?.[limit];
+        return (
+          <label key={limit} className="dialog-field budget-field">
+            <span>{limits[limit]}</span>
+            <input
+              className="input"
+              inputMode="decimal"
+              autoComplete="off"
+              placeholder={use?.limit == null ? 'unlimited' : String(use.limit)}
+              value={typed[limit] ?? ''}
+              aria-describedby={`${id}-${limit}`}
+              onChange={({ target }) => {
+                setTyped({ ...typed, [limit]: target.value });
+                setProblem('');
+              }}
+            />
+            <span className="quiet" id={`${id}-${limit}`}>
+              {use === undefined
+                ? ''
+                : `${shown(use.used)} used ${use.limit === null ? 'without limit' : `of ${shown(use.limit)}`}`}
+            </span>
+          </label>
+        );
+      })}
+      <p className="quiet">A field that is empty stays as it is.</p>
+      <p role="alert" className="dialog-wrong">
+        {problem}
+      </p>
+    </ActDialog>
   );
 }

@@ -3,8 +3,7 @@ import { useId, useState } from 'react';
 import { useLocation } from 'wouter';
 import { keys, queries } from '../../api.js';
 import { some } from '../../parts/numbers.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { closeDialog } from './dialogs.js';
 import { asked, useRun } from './use-run.js';
 
@@ -23,72 +22,55 @@ export function DeleteDialog({ project }: { project: Project }) {
     queries.removeQueries({ queryKey: keys.project(id) });
   };
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           Delete <bdi>{id}</bdi>?
         </>
       }
       onClosed={closed}
+      run={run}
+      ask={() => {
+        setWrong(typed !== id);
+        if (typed === id) run.ask(asked('deleteProject', { project: id }), '');
+      }}
+      done={() => (
+        <p role="status">
+          <bdi>{id}</bdi> is no more. Its name is free for another project.
+        </p>
+      )}
+      next="All projects"
+      stay="Keep it"
+      does="Delete for good"
+      doing="Deleting…"
+      will={`${ids}-will`}
     >
-      {(close) =>
-        run.isDone ? (
-          <>
-            <p role="status">
-              <bdi>{id}</bdi> is no more. Its name is free for another project.
-            </p>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                All projects
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              setWrong(typed !== id);
-              if (typed === id) run.ask(asked('deleteProject', { project: id }), '');
-            }}
-          >
-            <p id={`${ids}-will`}>
-              {turns.active > 0 ? `${some(turns.active, 'turn')} that run or wait are ended at once. ` : ''}
-              Its database with {some(turns.total, 'turn')} and {some(messages, 'message')}, {some(artifacts, 'file')},
-              workspaces and logs are removed. It cannot be had back.
-            </p>
-            <label className="dialog-field">
-              <span>
-                Type its name, <b>{id}</b>, to delete it
-              </span>
-              <input
-                className="input"
-                value={typed}
-                autoComplete="off"
-                autoCapitalize="off"
-                spellCheck={false}
-                aria-invalid={isWrong}
-                aria-describedby={`${ids}-wrong`}
-                onChange={({ target }) => {
-                  setTyped(target.value);
-                  setWrong(false);
-                }}
-              />
-            </label>
-            <p id={`${ids}-wrong`} role="alert" className="dialog-wrong">
-              {isWrong ? `That is not its name: nothing was done.` : ''}
-            </p>
-            <Outcome run={run} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Keep it
-              </button>
-              <button type="submit" className="button button-filled" aria-describedby={`${ids}-will`}>
-                {run.isPending ? 'Deleting…' : 'Delete for good'}
-              </button>
-            </div>
-          </form>
-        )
-      }
-    </Dialog>
+      <p id={`${ids}-will`}>
+        {turns.active > 0 ? `${some(turns.active, 'turn')} that run or wait are ended at once. ` : ''}
+        Its database with {some(turns.total, 'turn')} and {some(messages, 'message')}, {some(artifacts, 'file')},
+        workspaces and logs are removed. It cannot be had back.
+      </p>
+      <label className="dialog-field">
+        <span>
+          Type its name, <b>{id}</b>, to delete it
+        </span>
+        <input
+          className="input"
+          value={typed}
+          autoComplete="off"
+          autoCapitalize="off"
+          spellCheck={false}
+          aria-invalid={isWrong}
+          aria-describedby={`${ids}-wrong`}
+          onChange={({ target }) => {
+            setTyped(target.value);
+            setWrong(false);
+          }}
+        />
+      </label>
+      <p id={`${ids}-wrong`} role="alert" className="dialog-wrong">
+        {isWrong ? `That is not its name: nothing was done.` : ''}
+      </p>
+    </ActDialog>
   );
 }

@@ -1,9 +1,10 @@
 import type { Note } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
+import type { Difference } from '../difference.js';
+import { isConflict, Meanwhile } from '../meanwhile.js';
 import { Failure } from '../../parts/failure.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { type NotesAccess, type NotesOf, useNotesAccess } from './notes-access.js';
 import { Going, RedactDialog } from './redact-dialog.js';
 import { useRun } from './use-run.js';
@@ -21,8 +22,14 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
   const run = useRun(access.changes);
   const [text, setText] = useState(note?.text ?? '');
   const [tags, setTags] = useState(note?.tags.join(', ') ?? '');
+  const now = useNoteNow(access, isConflict(run.error) ? note : undefined);
+  const save = (base: number | undefined, close: () => void) => {
+    const body = { text, tags: tagsIn(tags) };
+    const edit = note && base !== undefined ? access.edit(note.id, { ...body, baseVersion: base }) : access.add(body);
+    run.ask(edit, '', undefined, close);
+  };
   return (
-    <Dialog
+    <ActDialog
       title={
         note === undefined ? (
           <>
@@ -34,15 +41,15 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
           </>
         )
       }
+      // What has changed meanwhile says why it was refused.
+      run={now ? { ...run, error: null } : run}
+      ask={(close) => save(note?.version, close)}
+      does={now ? undefined : 'Note it'}
+      doing="Noting…"
+      will={`${id}-will`}
     >
       {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            const body = { text, tags: tagsIn(tags) };
-            run.ask(note === undefined ? access.add(body) : access.edit(note.id, body), '', undefined, close);
-          }}
-        >
+        <>
           <label className="dialog-field">
             <span>Text</span>
             <textarea className="input" rows={8} value={text} onChange={({ target }) => setText(target.value)} />
@@ -58,18 +65,19 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
               ? 'Every agent of this profile finds it when it looks, in any project.'
               : 'It finds it when it looks, and is not woken: send mail for what is to be done now.'}
           </p>
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-              {run.isPending ? 'Noting…' : 'Note it'}
-            </button>
-          </div>
-        </form>
+          {note && now ? (
+            <Meanwhile
+              what="The note"
+              base={note.version}
+              now={{ ...now, at: now.editedAt ?? now.createdAt }}
+              differences={differencesOf(note, now, { text, tags: tagsIn(tags) })}
+              isPending={run.isPending}
+              save={() => save(now.version, close)}
+            />
+          ) : null}
+        </>
       )}
-    </Dialog>
+    </ActDialog>
   );
 }
 
@@ -79,30 +87,20 @@ export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
   const access = useNotesAccess(of);
   const run = useRun(access.changes);
   return (
-    <Dialog title="Erase this note?">
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(access.forget(note.id), '', undefined, close);
-          }}
-        >
-          <Going text={note.text} />
-          <p id={`${id}-will`}>
-            <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
-          </p>
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Keep it
-            </button>
-            <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-              {run.isPending ? 'Erasing…' : 'Erase'}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+    <ActDialog
+      title="Erase this note?"
+      run={run}
+      ask={(close) => run.ask(access.forget(note.id), '', undefined, close)}
+      stay="Keep it"
+      does="Erase"
+      doing="Erasing…"
+      will={`${id}-will`}
+    >
+      <Going text={note.text} />
+      <p id={`${id}-will`}>
+        <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
+      </p>
+    </ActDialog>
   );
 }
 
@@ -128,6 +126,27 @@ function NoteTexts({ access, note }: { access: NotesAccess; note: Note }) {
       ))}
     </>
   );
+}
+
+/** A note as it is by now, where it is not what was read. */
+function useNoteNow({ key, get }: NotesAccess, note: Note | undefined): Note | undefined {
+  const { data } = useQuery({
+    // Below what is read again after each try.
+    queryKey: [...key, 'now', note?.id],
+    queryFn: () => get(note?.id ?? ''),
+    enabled: note !== undefined,
+    gcTime: 0,
+  });
+  return note && data;
+}
+
+/** What another has changed of a note, beside what is written: all of that is saved. */
+function differencesOf(read: Note, now: Note, written: { text: string; tags: string[] }): Difference[] {
+  const words = ({ text, tags }: Pick<Note, 'text' | 'tags'>) => ({ Text: text, Tags: tags.join(', ') });
+  const [before, after, mine] = [words(read), words(now), words(written)];
+  return (['Text', 'Tags'] as const)
+    .filter((name) => before[name] !== after[name])
+    .map((name) => ({ name, before: before[name], after: after[name], isMine: mine[name] !== after[name] }));
 }
 
 function tagsIn(text: string): string[] {

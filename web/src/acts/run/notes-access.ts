@@ -1,4 +1,4 @@
-import type { Client } from '@suzumio/sdk/client';
+import type { Client, Note } from '@suzumio/sdk/client';
 import type { QueryKey } from '@tanstack/react-query';
 import { api, keys } from '../../api.js';
 import { useMayInCell } from '../use-may-make.js';
@@ -14,6 +14,8 @@ interface Written {
   text: string;
   tags: string[];
 }
+/** With the version that was read. */
+type Edited = Written & { baseVersion: number };
 
 /** How notes are read and changed: those of an agent and of a profile have operations of their own. */
 export interface NotesAccess {
@@ -25,8 +27,9 @@ export interface NotesAccess {
   /** @param q words to look for; all where it is empty */
   list: (q: string, limit: number) => Promise<NoteList>;
   add: (body: Written) => Asked;
-  edit: (note: string, body: Written) => Asked;
+  edit: (note: string, body: Edited) => Asked;
   forget: (note: string) => Asked;
+  get: (note: string) => Promise<Note>;
   /** What is recorded of one, which goes with it. */
   record: (note: string) => Promise<NoteRecord>;
   redact: (note: string) => Asked;
@@ -47,6 +50,7 @@ export function useNotesAccess(of: NotesOf): NotesAccess {
       add: (body) => asked('addProfileNote', { ...of, body }),
       edit: (note, body) => asked('editProfileNote', { ...of, note, body }),
       forget: (note) => asked('forgetProfileNote', { ...of, note }),
+      get: async (note) => (await api.getProfileNote({ ...of, note })).note,
       record: (note) => api.getProfileNoteRecord({ ...of, note }),
       redact: (note) => asked('redactProfileNote', { ...of, note, body: {} }),
     };
@@ -60,6 +64,7 @@ export function useNotesAccess(of: NotesOf): NotesAccess {
     add: (body) => asked('addAgentNote', { ...of, body }),
     edit: (note, body) => asked('editAgentNote', { ...of, note, body }),
     forget: (note) => asked('forgetAgentNote', { ...of, note }),
+    get: async (note) => (await api.getAgentNote({ ...of, note })).note,
     record: (note) => api.getAgentNoteRecord({ ...of, note }),
     redact: (note) => asked('redactAgentNote', { ...of, note, body: {} }),
   };

@@ -2,8 +2,7 @@ import type { Client } from '@suzumio/sdk/client';
 import type { QueryKey } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { visible } from '../../parts/visible.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { type Asked, useRun } from './use-run.js';
 
 type Redacted = Awaited<ReturnType<Client['redactMessage']>>;
@@ -49,55 +48,38 @@ export function RedactDialog({
   const run = useRun(changes);
   const [title, will] = goes[what];
   const [because, setBecause] = useState('');
-  const gone = run.isDone ? (run.answer as Redacted) : undefined;
   const body = because.trim() === '' ? {} : { because: because.trim() };
   return (
-    <Dialog title={title}>
-      {(close) =>
-        gone ? (
-          <>
-            <p role="status">It is removed, and its copies in what the project has recorded.</p>
-            <ul className="dialog-left">
-              {gone.left.map(({ what: kind, detail }) => (
-                <li key={kind + detail}>{detail}</li>
-              ))}
-            </ul>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                Close
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              run.ask({ ...request, params: { ...request.params, body } }, '');
-            }}
-          >
-            {children}
-            <p id={`${id}-will`}>
-              {will}, and so do copies in what the project has recorded. It cannot be had back. Agents that know it
-              begin their turns anew.
-            </p>
-            <label className="dialog-field">
-              <span>
-                Why <span className="quiet">kept and shown; may be empty</span>
-              </span>
-              <input className="input" value={because} onChange={({ target }) => setBecause(target.value)} />
-            </label>
-            <Outcome run={run} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Keep it
-              </button>
-              <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-                {run.isPending ? 'Removing…' : 'Remove for good'}
-              </button>
-            </div>
-          </form>
-        )
-      }
-    </Dialog>
+    <ActDialog
+      title={title}
+      run={run}
+      ask={() => run.ask({ ...request, params: { ...request.params, body } }, '')}
+      done={() => (
+        <>
+          <p role="status">It is removed, and its copies in what the project has recorded.</p>
+          <ul className="dialog-left">
+            {(run.answer as Redacted).left.map(({ what: kind, detail }) => (
+              <li key={kind + detail}>{detail}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      stay="Keep it"
+      does="Remove for good"
+      doing="Removing…"
+      will={`${id}-will`}
+    >
+      {children}
+      <p id={`${id}-will`}>
+        {will}, and so do copies in what the project has recorded. It cannot be had back. Agents that know it begin
+        their turns anew.
+      </p>
+      <label className="dialog-field">
+        <span>
+          Why <span className="quiet">kept and shown; may be empty</span>
+        </span>
+        <input className="input" value={because} onChange={({ target }) => setBecause(target.value)} />
+      </label>
+    </ActDialog>
   );
 }

@@ -7,8 +7,7 @@ import { visible } from '../../parts/visible.js';
 import { count, some } from '../../parts/numbers.js';
 import { nameOf } from '../../parts/states.js';
 import { useMay } from '../use-act.js';
-import { Outcome } from './bar.js';
-import { Dialog } from './dialog.js';
+import { ActDialog } from './act-dialog.js';
 import { openDialog } from './dialogs.js';
 import { asked, useRun } from './use-run.js';
 
@@ -66,64 +65,44 @@ function RestoreDialog({ project, agent, turn, now }: { project: string; agent: 
   const when = turn === 0 ? 'before the first turn' : `after turn ${String(turn)}`;
   const name = nameOf(agent);
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           Restore the files of <bdi>{name}</bdi> {when}?
         </>
       }
+      run={run}
+      ask={() => run.ask(asked('restoreWorkspace', { project, agent: agent.id, body: { turn } }), '')}
+      done={() => (
+        <p role="status">
+          They are as they were {when}: {told((run.answer as { files: Counts }).files)}.
+        </p>
+      )}
+      stay="Leave them"
+      does="Restore"
+      doing="Restoring…"
+      will={`${id}-will`}
     >
-      {(close) =>
-        run.isDone ? (
-          <>
-            <p role="status">
-              They are as they were {when}: {told((run.answer as { files: Counts }).files)}.
-            </p>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                Close
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              run.ask(asked('restoreWorkspace', { project, agent: agent.id, body: { turn } }), '');
-            }}
-          >
-            {changes.error ? <Failure error={changes.error} again={() => void changes.refetch()} /> : null}
-            {counts && changes.data ? (
-              <>
-                <p>{told(counts).replace(/^./, (letter) => letter.toUpperCase())}:</p>
-                <ul className="dialog-text dialog-files" tabIndex={0} aria-label="Files that change">
-                  {changes.data.items.map(({ path, change }) => (
-                    <li key={path}>
-                      <Sign change={isBack ? opposite[change] : change} /> <bdi>{visible(path)}</bdi>
-                    </li>
-                  ))}
-                  {changes.data.next === undefined ? null : <li className="quiet">and more</li>}
-                </ul>
-              </>
-            ) : (
-              <p className="quiet">Looking for what differs…</p>
-            )}
-            <p id={`${id}-will`}>
-              The next turn of <bdi>{name}</bdi> begins with them. What they are now is kept, and can be restored, too.
-            </p>
-            <Outcome run={run} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Leave them
-              </button>
-              <button type="submit" className="button button-filled" aria-describedby={`${id}-will`}>
-                {run.isPending ? 'Restoring…' : 'Restore'}
-              </button>
-            </div>
-          </form>
-        )
-      }
-    </Dialog>
+      {changes.error ? <Failure error={changes.error} again={() => void changes.refetch()} /> : null}
+      {counts && changes.data ? (
+        <>
+          <p>{told(counts).replace(/^./, (letter) => letter.toUpperCase())}:</p>
+          <ul className="dialog-text dialog-files" tabIndex={0} aria-label="Files that change">
+            {changes.data.items.map(({ path, change }) => (
+              <li key={path}>
+                <Sign change={isBack ? opposite[change] : change} /> <bdi>{visible(path)}</bdi>
+              </li>
+            ))}
+            {changes.data.next === undefined ? null : <li className="quiet">and more</li>}
+          </ul>
+        </>
+      ) : (
+        <p className="quiet">Looking for what differs…</p>
+      )}
+      <p id={`${id}-will`}>
+        The next turn of <bdi>{name}</bdi> begins with them. What they are now is kept, and can be restored, too.
+      </p>
+    </ActDialog>
   );
 }
 

@@ -3,11 +3,11 @@ import { useId } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { api, wordsOf } from '../../api.js';
 import { useDraft } from '../../acts/draft.js';
-import { type ActOptions, useAct } from '../../acts/use-act.js';
+import { isConflict, Meanwhile } from '../../acts/meanwhile.js';
+import { useAct } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
-import { Moment } from '../../parts/time.js';
 import { Field } from './field.js';
-import { changeOf, type Fields, fieldsOf, nothing, requestOf, writtenOn } from './profile-fields.js';
+import { changedSince, changeOf, type Fields, fieldsOf, nothing, requestOf, writtenOn } from './profile-fields.js';
 import { profilePath } from './profiles.js';
 import { identityKeys, useProfile, useTeams } from './use-people.js';
 
@@ -36,31 +36,28 @@ export function EditProfile({ nickname }: { nickname: string }) {
   return <Form place={`profile ${nickname}`} given={fieldsOf(profile.data)} of={profile.data} />;
 }
 
-/** Changes what was written, unless there is a later change than the one on show: then that is shown first. */
-async function change(shown: Profile, changed: Partial<Fields>, options: ActOptions) {
-  const { nickname, updatedAt } = shown;
-  const { profile } = await api.getProfile({ profile: nickname });
-  if (profile.updatedAt !== updatedAt) throw new Error('Not saved yet: the profile was changed elsewhere just now.');
-  return api.updateProfile({ profile: nickname, body: changeOf(fieldsOf(shown), changed) }, options);
-}
-
 function Form({ place, given, of }: { place: string; given: Fields; of?: Profile }) {
   const [written, setWritten, forget] = useDraft(place, nothing);
   const [, navigate] = useLocation();
   const teams = useTeams().data ?? [];
   const will = useId();
   const isNew = of === undefined;
-  const { changed, since } = written;
-  const isLate = of !== undefined && since !== '' && since !== of.updatedAt;
+  const { changed, base } = written;
+  const isLate = of !== undefined && base !== 0 && base !== of.version;
   const draft = { ...given, ...changed };
-  const save = useAct(
-    (part: Partial<Fields>, options) =>
+  const act = useAct(
+    ({ part, baseVersion }: { part: Partial<Fields>; baseVersion: number }, options) =>
       isNew
         ? api.createProfile({ body: { nickname: draft.nickname.trim(), ...requestOf({ ...given, ...part }) } }, options)
-        : change(of, part, options),
+        : api.updateProfile({ profile: of.nickname, body: { ...changeOf(fieldsOf(of), part), baseVersion } }, options),
     identityKeys,
   );
-  const write = (part: Partial<Fields>) => setWritten((before) => writtenOn(given, of?.updatedAt ?? '', before, part));
+  /** @param baseVersion the version that was seen */
+  const save = (baseVersion: number) => {
+    if (act.isPending) return;
+    act.mutate({ part: changed, baseVersion }, { onSuccess: ({ profile }) => leave(profile.nickname) });
+  };
+  const write = (part: Partial<Fields>) => setWritten((before) => writtenOn(given, of?.version ?? 0, before, part));
   const writeSkill = (at: number, part: Partial<Fields['skills'][number]>) =>
     write({ skills: draft.skills.map((skill, index) => (index === at ? { ...skill, ...part } : skill)) });
   const back = isNew ? '/profiles' : profilePath(of.nickname);
@@ -76,9 +73,8 @@ function Form({ place, given, of }: { place: string; given: Fields; of?: Profile
         aria-label={isNew ? 'New profile' : `Edit ${of.nickname}`}
         onSubmit={(event) => {
           event.preventDefault();
-          if (save.isPending) return;
-          if (of !== undefined && since === '') leave(of.nickname);
-          else save.mutate(changed, { onSuccess: ({ profile }) => leave(profile.nickname) });
+          if (of !== undefined && base === 0) leave(of.nickname);
+          else save(base);
         }}
       >
         <h2 className="people-title">{isNew ? 'New profile' : <bdi>{of.nickname}</bdi>}</h2>
@@ -201,20 +197,26 @@ function Form({ place, given, of }: { place: string; given: Fields; of?: Profile
           ) : null}
         </fieldset>
         {isLate ? (
-          <p role="status" className="people-retired">
-            The profile was changed after you began (<Moment at={of.updatedAt} />
-            ). Saving replaces what you have changed, {Object.keys(changed).join(', ')}, and nothing else.
-          </p>
+          <Meanwhile
+            what={of.nickname}
+            base={base}
+            now={{ ...of, at: of.updatedAt }}
+            differences={changedSince(written, given)}
+            isPending={act.isPending}
+            save={() => save(of.version)}
+          />
         ) : null}
-        {save.error ? (
+        {act.error && !(isLate && isConflict(act.error)) ? (
           <p role="alert" className="outcome-refused">
-            {wordsOf(save.error)}
+            {wordsOf(act.error)}
           </p>
         ) : null}
         <div className="people-send">
-          <button type="submit" className="button button-filled" aria-describedby={will}>
-            {save.isPending ? 'Saving…' : isNew ? 'Make the profile' : 'Save'}
-          </button>
+          {isLate ? null : (
+            <button type="submit" className="button button-filled" aria-describedby={will}>
+              {act.isPending ? 'Saving…' : isNew ? 'Make the profile' : 'Save'}
+            </button>
+          )}
           <Link href={back} className="button" onClick={forget}>
             {isNew ? 'Discard' : 'Discard changes'}
           </Link>

@@ -1,8 +1,7 @@
 import type { Profile as ProfileView, ProfileSummary } from '@suzumio/sdk/client';
 import { useId } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { Outcome } from '../../acts/run/bar.js';
-import { Dialog } from '../../acts/run/dialog.js';
+import { ActDialog } from '../../acts/run/act-dialog.js';
 import { openDialog } from '../../acts/run/dialogs.js';
 import { Notes } from '../../acts/run/late.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
@@ -198,48 +197,28 @@ function RetireDialog({ nickname }: { nickname: string }) {
   const id = useId();
   const run = useRun(identityKeys);
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           Retire <bdi>{nickname}</bdi>?
         </>
       }
+      run={run}
+      ask={() => run.ask(asked('retireProfile', { profile: nickname }), '')}
+      done={() => (
+        <p role="status">
+          <bdi>{nickname}</bdi> is retired.
+        </p>
+      )}
+      stay="Keep it"
+      does="Retire for good"
+      doing="Retiring…"
+      will={id}
     >
-      {(close) =>
-        run.isDone ? (
-          <>
-            <p role="status">
-              <bdi>{nickname}</bdi> is retired.
-            </p>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                Close
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              run.ask(asked('retireProfile', { profile: nickname }), '');
-            }}
-          >
-            <p id={id}>
-              No new project starts from it, it leaves its team, and it cannot be changed any more. Projects that
-              started from it go on. It is kept for history: this cannot be undone, and no other profile gets the name.
-            </p>
-            <Outcome run={run} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Keep it
-              </button>
-              <button type="submit" className="button button-filled" aria-describedby={id}>
-                {run.isPending ? 'Retiring…' : 'Retire for good'}
-              </button>
-            </div>
-          </form>
-        )
-      }
-    </Dialog>
+      <p id={id}>
+        No new project starts from it, it leaves its team, and it cannot be changed any more. Projects that started from
+        it go on. It is kept for history: this cannot be undone, and no other profile gets the name.
+      </p>
+    </ActDialog>
   );
 }

@@ -1,7 +1,6 @@
 import type { Token } from '@suzumio/sdk/client';
 import { useId } from 'react';
-import { Outcome } from '../../acts/run/bar.js';
-import { Dialog } from '../../acts/run/dialog.js';
+import { ActDialog } from '../../acts/run/act-dialog.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
 import { some } from '../../parts/numbers.js';
 import { reachOf } from './scopes.js';
@@ -13,50 +12,30 @@ export function RevokeDialog({ token, isOwn }: { token: Token; isOwn: boolean })
   const run = useRun(accessKeys);
   const { name } = token;
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           Revoke <bdi>{name}</bdi>?
         </>
       }
+      run={run}
+      ask={() => run.ask(asked('revokeToken', { token: name }), '')}
+      done={() => (
+        <p role="status">
+          <bdi>{name}</bdi> is revoked: it opens nothing any more. Its name is free for another token.
+        </p>
+      )}
+      stay="Keep it"
+      does="Revoke for good"
+      doing="Revoking…"
+      will={id}
     >
-      {(close) =>
-        run.isDone ? (
-          <>
-            <p role="status">
-              <bdi>{name}</bdi> is revoked: it opens nothing any more. Its name is free for another token.
-            </p>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                Close
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              run.ask(asked('revokeToken', { token: name }), '');
-            }}
-          >
-            <ul className="follows" id={id}>
-              {followsOf(token, isOwn).map((what) => (
-                <li key={what}>{what}</li>
-              ))}
-            </ul>
-            <Outcome run={run} />
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Keep it
-              </button>
-              <button type="submit" className="button button-filled" aria-describedby={id}>
-                {run.isPending ? 'Revoking…' : 'Revoke for good'}
-              </button>
-            </div>
-          </form>
-        )
-      }
-    </Dialog>
+      <ul className="follows" id={id}>
+        {followsOf(token, isOwn).map((what) => (
+          <li key={what}>{what}</li>
+        ))}
+      </ul>
+    </ActDialog>
   );
 }
 

@@ -1,16 +1,21 @@
-import type { Team } from '@suzumio/sdk/client';
-import { useState } from 'react';
-import { Link, useLocation } from 'wouter';
-import { keys, wordsOf } from '../../api.js';
-import { ActButton, Bar, Outcome } from '../../acts/run/bar.js';
-import { Dialog } from '../../acts/run/dialog.js';
+import type { Client, Team } from '@suzumio/sdk/client';
+import { useQuery } from '@tanstack/react-query';
+import { useId, useState } from 'react';
+import { Link } from 'wouter';
+import { api, keys, wordsOf } from '../../api.js';
+import { ActDialog } from '../../acts/run/act-dialog.js';
+import { ActButton, Bar } from '../../acts/run/bar.js';
 import { openDialog } from '../../acts/run/dialogs.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
+import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
 import { givenFile } from '../make/given.js';
+import { Changes } from '../project/setup/changes.js';
 import { identityKeys } from './use-people.js';
+
+type StoodUp = Awaited<ReturnType<Client['standUpTeam']>>;
 
 /** The project in which members of a team get mail whatever else they work at. */
 export function StandingProject({ team: { name, members, project } }: { team: Team }) {
@@ -22,7 +27,7 @@ export function StandingProject({ team: { name, members, project } }: { team: Te
       <div className="people-line">
         <p>None yet. It is made from a project file in which the profile * stands for all members.</p>
         {mayStandUp && members.length > 0 ? (
-          <button type="button" className="button" onClick={() => openDialog(<StandUp team={name} />)}>
+          <button type="button" className="button" onClick={() => openDialog(<StandUp team={name} project={null} />)}>
             Make it…
           </button>
         ) : (
@@ -47,9 +52,36 @@ export function StandingProject({ team: { name, members, project } }: { team: Te
             run={run}
             onAct={() => run.ask(asked('standUpTeam', { team: name, body: {} }), `${project} runs.`)}
           />
+          <ActButton
+            does="Bring it up to date…"
+            run={run}
+            onAct={() => openDialog(<StandUp team={name} project={project} />)}
+          />
         </Bar>
       ) : null}
+      {run.isDone ? <Differences {...(run.answer as StoodUp).differences} /> : null}
     </>
+  );
+}
+
+/** How the project is not as the team is by now. */
+function Differences({ absent, departed, changed }: StoodUp['differences']) {
+  const lines = [
+    ['Not in it', absent],
+    ['In it, and in the team no more', departed],
+    ['Changed since', changed],
+  ] as const;
+  if (lines.every(([, who]) => who.length === 0)) return null;
+  return (
+    <ul className="people-differences" aria-label="How it differs from the team">
+      {lines.map(([what, who]) =>
+        who.length === 0 ? null : (
+          <li key={what}>
+            {what}: <bdi>{visible(who.join(', '))}</bdi>
+          </li>
+        ),
+      )}
+    </ul>
   );
 }
 
@@ -60,76 +92,99 @@ agents:
   member: { profile: '*', tools: [messages.send, messages.reply, artifacts.read] }
 `;
 
-function StandUp({ team }: { team: string }) {
+/** Makes a standing project from a file, or applies the file to the one that is there. */
+function StandUp({ team, project }: { team: string; project: string | null }) {
+  const id = useId();
   const run = useRun([...identityKeys, keys.projects]);
-  const [, navigate] = useLocation();
-  const [file, setFile] = useState(usual(team));
+  const source = useQuery({
+    queryKey: ['standing-file', project],
+    queryFn: () => api.getProjectSource({ project: project ?? '' }),
+    enabled: project !== null,
+    staleTime: Infinity,
+    gcTime: 0,
+  });
+  const [written, setWritten] = useState<string>();
   const [refused, setRefused] = useState('');
+  const file = written ?? (project === null ? usual(team) : (source.data?.file ?? ''));
   const take = (chosen: File | undefined) => {
     if (chosen === undefined) return;
     givenFile(chosen).then(
       (given) => {
         setRefused('refused' in given ? given.refused : '');
-        if ('text' in given) setFile(given.text);
+        if ('text' in given) setWritten(given.text);
       },
       (error: unknown) => setRefused(wordsOf(error)),
     );
   };
   return (
-    <Dialog
+    <ActDialog
+      className="dialog-wide"
       title={
         <>
           The standing project of <bdi>{team}</bdi>
         </>
       }
+      run={run}
+      ask={() => run.ask(asked('standUpTeam', { team, body: { file } }), '')}
+      done={() => <Done {...(run.answer as StoodUp)} />}
+      does={project === null ? 'Make and start it' : 'Apply and start it'}
+      doing={project === null ? 'Making…' : 'Applying…'}
+      will={id}
+      isReady={file.trim() !== ''}
     >
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(asked('standUpTeam', { team, body: { file } }), '', undefined, () => {
-              close();
-              navigate(`/teams/${team}`);
-            });
+      {source.error ? <Failure error={source.error} again={() => void source.refetch()} /> : null}
+      <label className="dialog-field">
+        <span>Its project file. The profile * stands for every member whom it does not name.</span>
+        <textarea
+          className="input make-code"
+          rows={10}
+          spellCheck={false}
+          value={file}
+          onChange={({ target }) => setWritten(target.value)}
+        />
+      </label>
+      <label className="button make-upload">
+        Choose a file
+        <input
+          type="file"
+          className="visually-hidden"
+          onChange={({ target }) => {
+            take(target.files?.[0]);
+            target.value = '';
           }}
-        >
-          <label className="dialog-field">
-            <span>Its project file. The profile * stands for every member whom it does not name.</span>
-            <textarea
-              className="input make-code"
-              rows={10}
-              spellCheck={false}
-              value={file}
-              onChange={({ target }) => setFile(target.value)}
-            />
-          </label>
-          <label className="button make-upload">
-            Choose a file
-            <input
-              type="file"
-              className="visually-hidden"
-              onChange={({ target }) => {
-                take(target.files?.[0]);
-                target.value = '';
-              }}
-            />
-          </label>
-          {refused === '' ? null : (
-            <p className="make-refused" role="alert">
-              <bdi>{visible(refused)}</bdi>
-            </p>
-          )}
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled">
-              {run.isPending ? 'Making…' : 'Make and start it'}
-            </button>
-          </div>
-        </form>
+        />
+      </label>
+      {refused === '' ? null : (
+        <p className="make-refused" role="alert">
+          <bdi>{visible(refused)}</bdi>
+        </p>
       )}
-    </Dialog>
+      <p id={id} className="quiet">
+        {project === null
+          ? 'It runs at once, and mail to members goes there.'
+          : 'Members who have come are new agents, those who have gone are retired, and profiles are copied anew. Under another name it becomes another project, to which mail goes then.'}
+      </p>
+    </ActDialog>
+  );
+}
+
+function Done({ project, made, version, changes, warnings }: StoodUp) {
+  return (
+    <>
+      <p role="status">
+        <bdi>{project.id}</bdi>{' '}
+        {made
+          ? 'is made, and runs.'
+          : changes.length === 0
+            ? 'runs, and is as the file says: nothing was changed.'
+            : `runs. Version ${version} of its file is in force.`}
+      </p>
+      {changes.length === 0 ? null : <Changes label="What was changed" changes={changes} />}
+      {warnings.map((warning) => (
+        <p key={warning} className="quiet">
+          <bdi>{visible(warning)}</bdi>
+        </p>
+      ))}
+    </>
   );
 }

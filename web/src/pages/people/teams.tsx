@@ -2,8 +2,8 @@ import type { Team as TeamView, TeamSummary } from '@suzumio/sdk/client';
 import { useId, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { keys, queries } from '../../api.js';
-import { ActButton, Bar, Outcome } from '../../acts/run/bar.js';
-import { Dialog } from '../../acts/run/dialog.js';
+import { ActDialog } from '../../acts/run/act-dialog.js';
+import { ActButton, Bar } from '../../acts/run/bar.js';
 import { openDialog } from '../../acts/run/dialogs.js';
 import { asked, useRun } from '../../acts/run/use-run.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
@@ -167,44 +167,34 @@ function NewTeam() {
   const [name, setName] = useState('');
   const [description, setDescription] = useState('');
   return (
-    <Dialog title="New team">
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(asked('createTeam', { body: { name, description } }), '', undefined, () => {
-              close();
-              navigate(`/teams/${name}`);
-            });
-          }}
-        >
-          <Field name="Name" hint={<>Mail to @{name === '' ? 'its name' : name} goes to all of it in a project.</>}>
-            {(tied) => (
-              <input
-                {...tied}
-                className="input"
-                value={name}
-                required
-                autoComplete="off"
-                autoCapitalize="off"
-                placeholder="research"
-                onChange={({ target }) => setName(target.value)}
-              />
-            )}
-          </Field>
-          <Description text={description} change={setDescription} />
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled">
-              {run.isPending ? 'Making…' : 'Make the team'}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+    <ActDialog
+      title="New team"
+      run={run}
+      ask={(close) =>
+        run.ask(asked('createTeam', { body: { name, description } }), '', undefined, () => {
+          close();
+          navigate(`/teams/${name}`);
+        })
+      }
+      does="Make the team"
+      doing="Making…"
+    >
+      <Field name="Name" hint={<>Mail to @{name === '' ? 'its name' : name} goes to all of it in a project.</>}>
+        {(tied) => (
+          <input
+            {...tied}
+            className="input"
+            value={name}
+            required
+            autoComplete="off"
+            autoCapitalize="off"
+            placeholder="research"
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </Field>
+      <Description text={description} change={setDescription} />
+    </ActDialog>
   );
 }
 
@@ -213,36 +203,23 @@ function EditTeam({ team }: { team: TeamView }) {
   const [description, setDescription] = useState(team.description);
   const id = useId();
   return (
-    <Dialog
+    <ActDialog
       title={
         <>
           The team <bdi>{team.name}</bdi>
         </>
       }
+      run={run}
+      ask={(close) => run.ask(asked('updateTeam', { team: team.name, body: { description } }), '', undefined, close)}
+      does="Save"
+      doing="Saving…"
+      will={id}
     >
-      {(close) => (
-        <form
-          onSubmit={(event) => {
-            event.preventDefault();
-            run.ask(asked('updateTeam', { team: team.name, body: { description } }), '', undefined, close);
-          }}
-        >
-          <Description text={description} change={setDescription} />
-          <p id={id} className="quiet">
-            Who is in it is said by the profiles.
-          </p>
-          <Outcome run={run} />
-          <div className="dialog-foot">
-            <button type="button" className="button" onClick={close}>
-              Close
-            </button>
-            <button type="submit" className="button button-filled" aria-describedby={id}>
-              {run.isPending ? 'Saving…' : 'Save'}
-            </button>
-          </div>
-        </form>
-      )}
-    </Dialog>
+      <Description text={description} change={setDescription} />
+      <p id={id} className="quiet">
+        Who is in it is said by the profiles.
+      </p>
+    </ActDialog>
   );
 }
 

@@ -1,12 +1,9 @@
-import { DiffRows } from '../../../parts/diff-rows.js';
 import { count, some } from '../../../parts/numbers.js';
+import { TwoValues } from '../../../parts/two-values.js';
 import { visible } from '../../../parts/visible.js';
-import { yamlLines } from '../../../parts/yaml-lines.js';
 import type { Change } from './use-versions.js';
 
 const mostShown = 200;
-/** A value that is longer, or has lines, is compared line by line. */
-const mostInline = 80;
 
 const effects = {
   refused: '✕ refused',
@@ -49,7 +46,7 @@ export function Changes({
               </code>
               {isWanted ? <span className={`effect effect-${change.effect}`}>{effects[change.effect]}</span> : null}
             </p>
-            <Values {...change} />
+            <TwoValues {...change} />
             {isWanted && change.effect !== 'next-turn' ? (
               <p className="change-reason">
                 <bdi>{visible(change.reason)}</bdi>
@@ -61,44 +58,6 @@ export function Changes({
       {changes.length > mostShown ? <p className="quiet">and {count(changes.length - mostShown)} more</p> : null}
     </div>
   );
-}
-
-function Values({ before, after }: Pick<Change, 'before' | 'after'>) {
-  const [old, next] = [textOf(before), textOf(after)];
-  if (isLong(old) || isLong(next)) return <DiffRows before={old} after={next} />;
-  return (
-    <p className="change-values">
-      {before == null ? (
-        <span className="quiet">nothing</span>
-      ) : (
-        <del>
-          <bdi>{visible(old)}</bdi>
-        </del>
-      )}
-      <span aria-hidden>→</span>
-      <span className="visually-hidden">becomes</span>
-      {after == null ? (
-        <span className="quiet">nothing</span>
-      ) : (
-        <ins>
-          <bdi>{visible(next)}</bdi>
-        </ins>
-      )}
-    </p>
-  );
-}
-
-/** A text as it is, since what differs may be at its end; anything else as it would stand in a file. */
-function textOf(value: unknown): string {
-  if (value === null || value === undefined) return '';
-  if (typeof value === 'string') return value === '' ? '""' : value;
-  return yamlLines(value)
-    .map(({ lead, text }) => lead + text)
-    .join('\n');
-}
-
-function isLong(text: string): boolean {
-  return text.length > mostInline || text.includes('\n');
 }
 
 function rank({ effect }: Change): number {

@@ -19,7 +19,7 @@ export function Newer({
   const version = useVersion(project, inForce);
   const since = useComparison(project, inForce, base < inForce ? base : 0);
   return (
-    <section className="setup-newer" aria-label="Another version is in force">
+    <section className="newer" aria-label="Another version is in force">
       <div role="alert">
         <h2>Version {inForce} is in force by now</h2>
         <p>

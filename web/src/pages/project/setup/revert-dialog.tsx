@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
-import { Outcome } from '../../../acts/run/bar.js';
-import { Dialog } from '../../../acts/run/dialog.js';
+import { ActDialog } from '../../../acts/run/act-dialog.js';
 import { asked, useRun } from '../../../acts/run/use-run.js';
 import { api } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -26,63 +25,43 @@ export function RevertDialog({ project, version }: { project: string; version: n
   const isRefused = data?.changes.some(({ effect }) => effect === 'refused') ?? false;
   const isReady = data !== undefined && data.changes.length > 0 && !isRefused && !difference.isPlaceholderData;
   return (
-    <Dialog className="dialog-wide" title={`Bring version ${version} back?`}>
-      {(close) =>
-        run.isDone ? (
-          <>
-            <p role="status">Version {(run.answer as { version: number }).version} is in force.</p>
-            <div className="dialog-foot">
-              <button type="button" className="button" data-next onClick={close}>
-                Close
-              </button>
-            </div>
-          </>
-        ) : (
-          <form
-            onSubmit={(event) => {
-              event.preventDefault();
-              if (!isReady) return;
-              run.ask(asked('applyConfig', { project, body: { revert: version, baseVersion: data.version } }), '');
-            }}
-          >
-            {difference.error ? (
-              <Failure error={difference.error} again={() => void difference.refetch()} />
-            ) : data === undefined ? (
-              <p className="quiet">Looking for what differs…</p>
-            ) : data.changes.length === 0 ? (
-              <p>Version {data.version}, which is in force, says the same.</p>
-            ) : (
-              <>
-                <p id={`${id}-will`}>
-                  {isRefused
-                    ? 'A living project cannot take all of it back:'
-                    : `It is put in force again as version ${data.version + 1}. Version ${data.version} is kept, and can be brought back, too.`}
-                </p>
-                <Changes label="What changes" changes={data.changes} isWanted />
-              </>
-            )}
-            <Outcome run={run} />
-            <p>
-              <Copyable text={`suzumio config revert ${project} ${version}`} />
-            </p>
-            <div className="dialog-foot">
-              <button type="button" className="button" onClick={close}>
-                Leave it
-              </button>
-              {data === undefined || data.changes.length === 0 || isRefused ? null : (
-                <button
-                  type="submit"
-                  className="button button-filled"
-                  aria-describedby={`${id}-will`}
-                  aria-disabled={!isReady || run.isPending || undefined}
-                >
-                  {run.isPending ? 'Applying…' : `Apply as version ${data.version + 1}`}
-                </button>
-              )}
-            </div>
-          </form>
-        )
+    <ActDialog
+      className="dialog-wide"
+      title={`Bring version ${version} back?`}
+      run={run}
+      ask={() => {
+        if (data) run.ask(asked('applyConfig', { project, body: { revert: version, baseVersion: data.version } }), '');
+      }}
+      done={() => <p role="status">Version {(run.answer as { version: number }).version} is in force.</p>}
+      stay="Leave it"
+      does={
+        data === undefined || data.changes.length === 0 || isRefused
+          ? undefined
+          : `Apply as version ${data.version + 1}`
       }
-    </Dialog>
+      doing="Applying…"
+      will={`${id}-will`}
+      isReady={isReady}
+    >
+      {difference.error ? (
+        <Failure error={difference.error} again={() => void difference.refetch()} />
+      ) : data === undefined ? (
+        <p className="quiet">Looking for what differs…</p>
+      ) : data.changes.length === 0 ? (
+        <p>Version {data.version}, which is in force, says the same.</p>
+      ) : (
+        <>
+          <p id={`${id}-will`}>
+            {isRefused
+              ? 'A living project cannot take all of it back:'
+              : `It is put in force again as version ${data.version + 1}. Version ${data.version} is kept, and can be brought back, too.`}
+          </p>
+          <Changes label="What changes" changes={data.changes} isWanted />
+        </>
+      )}
+      <p>
+        <Copyable text={`suzumio config revert ${project} ${version}`} />
+      </p>
+    </ActDialog>
   );
 }
