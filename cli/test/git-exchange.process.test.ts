@@ -60,6 +60,24 @@ const packOf = (repository: TestRepository, revisions: string): Buffer =>
 
 const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('suzumio-push-'));
 
+test('of branches that a disk takes for one, one is fetched, and the others are named', async () => {
+  for (const name of ['topic', 'Topic', 'TOPIC/deep']) {
+    own.git('branch', name.replace('/', '-'));
+    expect((await push(name.replace('/', '-'))).code).toBe(0);
+  }
+  expect((await fetch(other)).err).toBe('');
+  // As Git sets it where it makes a repository on such a disk.
+  const mirror = join(other.path, '.git', 'suzumio', 'tides.git');
+  gitIn(mirror, 'config', 'core.ignoreCase', 'true');
+  const fetched = await fetch(other);
+  expect(fetched.code).toBe(0);
+  expect(fetched.err).toContain('this disk takes it for refs/heads/Topic');
+  expect(other.git('for-each-ref', '--format=%(refname)', 'refs/remotes/suzumio').split('\n').sort()).toEqual([
+    'refs/remotes/suzumio/tides/TOPIC-deep',
+    'refs/remotes/suzumio/tides/Topic',
+  ]);
+});
+
 describe('git push', () => {
   test('brings the present branch, and git fetch gets it elsewhere without touching branches and files', async () => {
     const { code, out, err } = await push();

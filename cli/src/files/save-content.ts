@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { DirectoryEntry, DirectoryFile } from '@suzumio/protocol/artifacts';
+import { asOneName } from '@suzumio/protocol/one-name';
 import type { Session } from '../session.js';
 
 /** A stream of bytes. */
@@ -65,11 +66,13 @@ export async function saveDirectory(
     await mkdir(temporary, { mode: 0o700 });
     for (const entry of entries) {
       const place = join(temporary, entry.path);
-      if (entry.kind === 'directory') await mkdir(place);
-      else {
-        await write(place, entry, await content(entry));
-        if (entry.executable) await chmod(place, 0o755);
+      try {
+        if (entry.kind === 'directory') await mkdir(place);
+        else await write(place, entry, await content(entry));
+      } catch (error) {
+        throw isThere(error) ? oneOnDisk(path, entry, entries) : error;
       }
+      if (entry.kind === 'file' && entry.executable) await chmod(place, 0o755);
     }
     await chmod(temporary, 0o755);
     // Reserves the name, so that nothing else is overwritten; rename replaces an empty directory.
@@ -155,6 +158,17 @@ async function write(file: string, { sha256, sizeBytes }: Expected, content: Byt
     await handle.close();
   }
 }
+
+/** Two names of a directory are one on the disk that it is written to. */
+function oneOnDisk(path: string, { path: name }: DirectoryEntry, entries: readonly DirectoryEntry[]): SuzumioError {
+  const other = entries.find((entry) => entry.path !== name && asOneName(entry.path) === asOneName(name));
+  const both = `"${name}" and ${other ? `"${other.path}"` : 'another name'} are one name on this disk`;
+  const message = `${path} was not written: ${both}. Name a place on another one, or take the tar of "suzumio artifacts archive".`;
+  return new SuzumioError('invalid-request', message, { path });
+}
+
+const isThere = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'EEXIST';
 
 /** A system error as a sentence. */
 function explained(path: string, error: unknown): unknown {

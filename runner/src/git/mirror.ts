@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { asOneName } from '@suzumio/protocol/one-name';
 import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
 import { GitFailed, runGit, takePack } from '../work-tree/run-git.js';
 
@@ -69,6 +70,7 @@ export class Mirror {
     const asked = wanted.map(({ id }) => `${id}\n`).join('');
     const kinds = lines(await this.#git(['cat-file', '--batch-check=%(objecttype)'], { input: asked }));
     const commands: string[] = [];
+    const names = (await this.#isCaseBlind()) ? new NamesOnDisk() : undefined;
     wanted.forEach(({ ref, id }, index) => {
       const kind = kinds[index] ?? '';
       const isThere = ref.startsWith('refs/heads/')
@@ -78,6 +80,11 @@ export class Mirror {
         this.log(
           `${ref} is left out: it is at ${id}, which is ${kind.endsWith('missing') ? 'in no push' : `a ${kind}`}`,
         );
+        return;
+      }
+      const other = names?.add(ref);
+      if (other !== undefined) {
+        this.log(`${ref} is left out: this disk takes it for ${other}`);
         return;
       }
       if (here.get(ref) !== id) commands.push(`update ${ref} ${id}\n`);
@@ -100,6 +107,11 @@ export class Mirror {
     return join(this.path, `suzumio-${of}-${randomBytes(6).toString('hex')}`);
   }
 
+  /** Whether Git has found that its disk does not tell upper from lower case. */
+  async #isCaseBlind(): Promise<boolean> {
+    return (await this.#git(['config', '--type=bool', '--default=false', 'core.ignoreCase'])).trim() === 'true';
+  }
+
   #git(args: readonly string[], options: { input?: string | { file: string } } = {}): Promise<string> {
     return runGit([`--git-dir=${this.path}`, ...args], { env: this.env, ...options });
   }
@@ -107,4 +119,22 @@ export class Mirror {
 
 function lines(text: string): string[] {
   return text.split('\n').filter((line) => line !== '');
+}
+
+/** References as files, on a disk that takes some names for one. */
+class NamesOnDisk {
+  /** Names and the directories on their way, by the name that the disk sees. */
+  readonly #names = new Map<string, string>();
+
+  /** @returns what the disk would take a reference, or a directory on its way, for; undefined if that is itself */
+  add(ref: string): string | undefined {
+    const parts = ref.split('/');
+    const ways = parts.map((_part, index) => parts.slice(0, index + 1).join('/'));
+    for (const way of ways) {
+      const there = this.#names.get(asOneName(way));
+      if (there !== undefined && there !== way) return there;
+    }
+    for (const way of ways) this.#names.set(asOneName(way), way);
+    return undefined;
+  }
 }

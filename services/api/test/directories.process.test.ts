@@ -12,6 +12,7 @@ import { messageView } from '@suzumio/contract/model/message';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 import { directoryArchive } from '../src/operations/directory-archive.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publishDirectory } from './support/play.js';
@@ -157,6 +158,31 @@ describe('an artifact that is a directory', () => {
     await expect(download(broken)).rejects.toThrow();
     expect(refusal(await api.get(`${path}/${broken}/content?path=b`)).code).toBe('store-corrupt');
   });
+});
+
+test('the archive of all has no two names that differ in case or in how they are written alone', async () => {
+  await api.create(teamYaml.replace('name: team', 'name: twins'));
+  const made: { id: string }[] = [];
+  for (const name of ['Level.md', 'level.md', 'LEVEL.md', 'Gr\u00fcn', 'Gru\u0308n']) {
+    const headers = { 'content-type': 'application/octet-stream' };
+    const query = `name=${encodeURIComponent(name)}`;
+    const answer = await api.post(`/api/projects/twins/artifacts?${query}`, name, { headers });
+    made.push(artifactView.parse(answer.json));
+  }
+  const headers = { authorization: `Bearer ${api.adminToken}` };
+  const response = await fetch(`${api.url}/api/projects/twins/artifacts-archive`, { headers });
+  const file = join(scratch, 'twins.tar');
+  await writeFile(file, Buffer.from(await response.arrayBuffer()));
+  const listed = execFileSync('tar', ['-tf', file, '--quoting-style=literal'], { encoding: 'utf8' }).trim().split('\n');
+  const told = (name: string, index: number) => `twins-artifacts/${name}-${made[index]?.id ?? ''}`;
+  expect(listed).toEqual([
+    'twins-artifacts/',
+    'twins-artifacts/Level.md',
+    told('level.md', 1),
+    told('LEVEL.md', 2),
+    'twins-artifacts/Gr\u00fcn',
+    told('Gru\u0308n', 4),
+  ]);
 });
 
 test('a file has no entries, and no files in it', async () => {

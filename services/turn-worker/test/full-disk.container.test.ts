@@ -89,8 +89,11 @@ test('where there is room for no more files, the turn that has made most ends, a
   expect((await ended(large)).completed?.output.text).toBe('fine');
 });
 
-test('while there is little left no turn is claimed', async () => {
-  await disk.fill(8 * mib);
+test.each([
+  ['bytes', () => disk.fill(8 * mib)],
+  ['files', () => disk.fillFiles(1_000)],
+])('while there are few %s left no turn is claimed', async (_what, fill) => {
+  await fill();
   // Where nothing runs, the attempt that meets it tells of it.
   const met = await give('met', `done();`);
   expect((await ended(met)).failed?.failure.code).toBe('disk-full');

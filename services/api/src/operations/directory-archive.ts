@@ -4,11 +4,15 @@ import { type Header, type Pack, pack } from 'tar-stream';
 import { artifactName } from '@suzumio/contract/model/artifact-name';
 import type { ArtifactView } from '@suzumio/contract/model/artifact';
 import type { DirectoryEntry, DirectoryManifest } from '@suzumio/protocol/artifacts';
+import { asOneName } from '@suzumio/protocol/one-name';
 import type { ContentStore } from '@suzumio/store/content/content-store';
 import { publishedDirectory } from '@suzumio/store/content/directories';
 
 /** The most that a file system takes as a name, in bytes. */
 const maxNameBytes = 255;
+
+/** How many names of an archive are remembered: some megabytes. All artifacts after them have their ids in their names. */
+const mostNames = 20_000;
 
 /**
  * A published directory as a tar, always with the same bytes. All entries are in one directory with the artifact's
@@ -19,7 +23,7 @@ export function directoryArchive(content: ContentStore, artifact: ArtifactView, 
 }
 
 /**
- * Published files and directories as a tar, below one directory. No two of them have the same name. Each is read when
+ * Published files and directories as a tar, below one directory. No two of them have the same name, on any disk. Each is read when
  * its turn has come.
  */
 export function artifactsArchive(
@@ -29,9 +33,10 @@ export function artifactsArchive(
 ): Readable {
   return archiveOf(async (archive) => {
     archive.entry({ ...owner, mtime: new Date(0), name: `${directory}/`, type: 'directory', mode: 0o755 });
+    const names = new Set<string>();
     for await (const artifact of artifacts) {
       const { sha256, sizeBytes, createdAt } = artifact;
-      const place = `${directory}/${nameInArchive(artifact)}`;
+      const place = `${directory}/${nameInArchive(artifact, names)}`;
       if (artifact.kind === 'directory') {
         const manifest = await publishedDirectory(content, sha256);
         await addDirectory(archive, content, artifact, { manifest, place });
@@ -86,9 +91,17 @@ function headerOf(entry: DirectoryEntry): Partial<Header> {
   return { type: 'file', mode: entry.executable ? 0o755 : 0o644, size: entry.sizeBytes };
 }
 
-/** An artifact's name, or where no file can be called so, what is left of it before its id. */
-function nameInArchive({ id, name }: ArtifactView): string {
-  if (artifactName.safeParse(name).success && Buffer.byteLength(name) <= maxNameBytes) return name;
+/**
+ * An artifact's name; or what is left of it before its id, where no file can be called so or a file of another name is the same on
+ * some disk.
+ *
+ * @param names those before it, as such disks see them
+ */
+function nameInArchive({ id, name }: ArtifactView, names: Set<string>): string {
+  const isName = artifactName.safeParse(name).success && Buffer.byteLength(name) <= maxNameBytes;
+  const isOwn = names.size < mostNames && !names.has(asOneName(name));
+  if (isOwn) names.add(asOneName(name));
+  if (isName && isOwn) return name;
   const left = name.replaceAll(/[\p{Cc}\p{Cf}\\/]/gu, '_').replace(/^\.+/, '');
   return `${left.slice(0, 40).toWellFormed()}-${id}`;
 }

@@ -2,7 +2,12 @@ import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats,
 import { join } from 'node:path';
 import type { CaptureScope } from '@suzumio/protocol/ignored-roots';
 import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
-import type { SnapshotDirectory, SnapshotEntry, SnapshotFile } from '@suzumio/protocol/workspace-snapshot';
+import {
+  type SnapshotDirectory,
+  type SnapshotEntry,
+  type SnapshotFile,
+  SnapshotInvalid,
+} from '@suzumio/protocol/workspace-snapshot';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
@@ -43,6 +48,7 @@ const atATime = 4;
  * writing there.
  *
  * @returns the known content from now on
+ * @throws SnapshotInvalid where two of its names are one on this disk
  */
 export async function restore(
   path: string,
@@ -222,6 +228,7 @@ class Restoration {
         const to = join(temporary, `content-${++this.#fetched}`);
         await fetch(entry, `${prefix}${entry.name}`, to);
         chmodSync(to, entry.executable ? 0o755 : 0o644);
+        requireFree(directory, entry.name, `${prefix}${entry.name}`);
         renameSync(to, directory.at(entry.name));
       }
     }
@@ -269,6 +276,18 @@ class Restoration {
       }
     }
   }
+}
+
+/**
+ * What differs from the snapshot was removed, so that nothing can be here.
+ *
+ * @throws SnapshotInvalid where something is
+ */
+function requireFree(directory: OpenDirectory, name: string, path: string): void {
+  if (directory.look(name) === undefined) return;
+  throw new SnapshotInvalid(
+    `${path} and another name beside it are one on this worker's disk: expected one that tells upper from lower case.`,
+  );
 }
 
 /** A directory of a snapshot, none of whose files has been looked at. */

@@ -370,6 +370,21 @@ describe('a workspace', () => {
     expect(id).not.toBeNull();
   });
 
+  test('is not restored where its disk takes two of its names for one: none of them is written over', async () => {
+    const id = store.manifest(...['README', 'readme'].map((name) => store.file(name, name)));
+    const workspace = await open();
+    // On such a disk the second name is there as soon as the first one is.
+    const fetch = async (sha256: string) => {
+      if (sha256 === store.add('readme')) await writeFile(join(workspace.directory, 'readme'), 'README');
+      return store.fetch(sha256);
+    };
+    await expect(workspace.bringTo(id, fetch)).rejects.toMatchObject({
+      name: 'SnapshotInvalid',
+      message: expect.stringContaining('readme and another name'),
+    });
+    expect(await readFile(join(workspace.directory, 'readme'), 'utf8')).toBe('README');
+  });
+
   test('is restored with more than it may have by now, so that its agent can remove some', async () => {
     const id = store.manifest(...['a', 'b', 'c'].map((name) => store.file(name, name)));
     const lower = { ...bounds, maxEntries: 2 };

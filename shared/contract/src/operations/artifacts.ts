@@ -88,7 +88,7 @@ export const artifacts = resource('Artifacts', {
     path: '/api/projects/:project/artifacts-archive',
     summary: 'Everything that is published in a project, as a tar: of each name the newest version.',
     description:
-      'Streamed, always in full. All of it is in one directory, `PROJECT-artifacts`. What was redacted is left out; what no file system could call by its name has its id in a name that one can.',
+      'Streamed, always in full. All of it is in one directory, `PROJECT-artifacts`. What was redacted is left out; what no file system could call by its name, or what some could not tell from another by it, has its id in its name, and so has what comes after 20,000 others.',
     query: archiveQuery,
     answers: {
       200: {
