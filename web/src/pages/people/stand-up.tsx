@@ -11,6 +11,7 @@ import { useMayInCell } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
+import { ChooseFile, Refused } from '../make/choose-file.js';
 import { givenFile } from '../make/given.js';
 import { Changes } from '../project/setup/changes.js';
 import { identityKeys } from './use-people.js';
@@ -143,22 +144,8 @@ function StandUp({ team, project }: { team: string; project: string | null }) {
           onChange={({ target }) => setWritten(target.value)}
         />
       </label>
-      <label className="button make-upload">
-        Choose a file
-        <input
-          type="file"
-          className="visually-hidden"
-          onChange={({ target }) => {
-            take(target.files?.[0]);
-            target.value = '';
-          }}
-        />
-      </label>
-      {refused === '' ? null : (
-        <p className="make-refused" role="alert">
-          <bdi>{visible(refused)}</bdi>
-        </p>
-      )}
+      <ChooseFile onFile={take} />
+      <Refused words={refused} />
       <p id={id} className="quiet">
         {project === null
           ? 'It runs at once, and mail to members goes there.'
