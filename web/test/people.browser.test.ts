@@ -303,6 +303,7 @@ test.each([
   await dialog(page).getByRole('status').getByText('Version 2 of its file is in force.').waitFor();
   await fine();
   await button(page, 'Close').click();
+  await standing.getByText(`Not in it: ${second}`).waitFor({ state: 'detached' });
   await button(page, 'Bring it up to date…').click();
   await soon(async () => expect(await file.inputValue()).toContain(`name: ${team}-desk`));
   await button(page, 'Apply and start it').click();

@@ -1,20 +1,24 @@
 import type { CreatedProject, Example } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type DragEvent, lazy, Suspense, useEffect, useId, useRef, useState } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
+import { type DragEvent, lazy, Suspense, useId, useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
 import { api, isForbidden, keys, wordsOf } from '../../api.js';
 import { useDraft } from '../../acts/draft.js';
 import { useAct } from '../../acts/use-act.js';
 import { useMayMake } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { visible } from '../../parts/visible.js';
-import { some } from '../../parts/numbers.js';
 import { useRested } from '../../parts/use-rested.js';
+import { ChooseFile, Refused } from './choose-file.js';
 import type { EditorHandle, Marked } from './editor.js';
+import { FirstMail } from './first-mail.js';
 import { Gallery } from './gallery.js';
 import { type Given, givenFile, givenText, mostBytes } from './given.js';
 import { Problems } from './problems.js';
-import { type Filed, WouldBe } from './would-be.js';
+import { useFileOf } from './use-file-of.js';
+import { useLast } from './use-last.js';
+import { nameIn, toMend, whatFollows } from './what-follows.js';
+import { WouldBe } from './would-be.js';
 import { useTitle } from '../../title.js';
 
 const Editor = lazy(() => import('./editor.js'));
@@ -67,7 +71,7 @@ function Making() {
   const [taken, setTaken] = useState(0);
   /** The mail that came with an example. */
   const exampleMail = useRef('');
-  const ids = { why: useId(), mail: useId(), recipient: useId(), problems: useId() };
+  const ids = { why: useId(), problems: useId() };
 
   const rested = useRested(draft.file);
   const check = useQuery({
@@ -183,23 +187,9 @@ function Making() {
           <div className="make-bar">
             <h2>Project file</h2>
             <span className="quiet">Write it, paste it, drop a file here, or</span>
-            <label className="button make-upload">
-              Choose a file
-              <input
-                type="file"
-                className="visually-hidden"
-                onChange={({ target }) => {
-                  takeFile(target.files?.[0]);
-                  target.value = '';
-                }}
-              />
-            </label>
+            <ChooseFile onFile={takeFile} />
           </div>
-          {refused === '' ? null : (
-            <p className="make-refused" role="alert">
-              <bdi>{visible(refused)}</bdi>
-            </p>
-          )}
+          <Refused words={refused} />
           <p className="make-said" role="status">
             {said}{' '}
             {before === undefined ? null : (
@@ -257,33 +247,7 @@ function Making() {
       </div>
       <div className="make-side">
         <WouldBe project={project} />
-        <section aria-label="The first mail">
-          <h2>The first mail</h2>
-          <div className="make-fields">
-            <label htmlFor={ids.recipient}>To</label>
-            <select
-              id={ids.recipient}
-              className="input"
-              value={recipient}
-              onChange={({ target }) => write({ recipient: target.value })}
-            >
-              {agents.length === 0 ? <option value="">the agents of the file</option> : null}
-              {agents.map(({ id, displayName }) => (
-                <option key={id} value={id}>
-                  {visible(displayName === null ? id : `${displayName} (${id})`)}
-                </option>
-              ))}
-            </select>
-            <label htmlFor={ids.mail}>What it says</label>
-            <textarea
-              id={ids.mail}
-              className="input make-mail"
-              rows={4}
-              value={draft.mail}
-              onChange={({ target }) => write({ mail: target.value })}
-            />
-          </div>
-        </section>
+        <FirstMail agents={agents} recipient={recipient} mail={draft.mail} write={write} />
         {isEmpty ? (
           <p className="quiet">Once there is a file, its project can be created and started here.</p>
         ) : (
@@ -291,7 +255,7 @@ function Making() {
             <p id={ids.why} className={isFresh && problems.length > 0 ? 'make-count' : 'quiet'}>
               {isFresh && problems.length > 0
                 ? toMend(problems)
-                : sentence(project, draft.mail.trim() === '' ? undefined : nameIn(agents, recipient))}
+                : whatFollows(project, draft.mail.trim() === '' ? undefined : nameIn(agents, recipient))}
             </p>
             <p role="status" className="visually-hidden">
               {stopped}
@@ -317,56 +281,4 @@ function Making() {
       </div>
     </div>
   );
-}
-
-/**
- * The last value that was known of something: it stays while a line is being written.
- *
- * @param of what it is of; undefined where there is nothing
- */
-function useLast<Value>(value: Value | undefined, of: number | undefined): Value | undefined {
-  const [last, setLast] = useState<{ value: Value; of: number | undefined }>();
-  if (value !== undefined && (last?.value !== value || last.of !== of)) setLast({ value, of });
-  return value ?? (last?.of === of ? last?.value : undefined);
-}
-
-/** Takes the file of the project that the address names, once. */
-function useFileOf(take: (file: string, project: string) => void): void {
-  const [search] = useSearchParams();
-  const [, navigate] = useLocation();
-  const of = search.get('of') ?? '';
-  const source = useQuery({
-    queryKey: [...keys.project(of), 'source'],
-    queryFn: () => api.getProjectSource({ project: of }),
-    enabled: of !== '',
-  });
-  const file = source.data?.file;
-  const taking = useRef(take);
-  taking.current = take;
-  useEffect(() => {
-    if (of === '' || file == null) return;
-    taking.current(file, of);
-    navigate('/new', { replace: true });
-  }, [of, file, navigate]);
-}
-
-function toMend(problems: readonly Marked[]): string {
-  const [first] = problems;
-  return first === undefined
-    ? ''
-    : `${some(problems.length, 'problem')} to mend first. ${first.line}:${first.column} ${visible(first.message.slice(0, 300))}`;
-}
-
-function nameIn(agents: Filed['agents'], recipient: string): string {
-  return visible(agents.find(({ id }) => id === recipient)?.displayName ?? recipient);
-}
-
-/** What pressing the button does. */
-function sentence(project: Filed | undefined, recipient: string | undefined): string {
-  const made = project ? `Makes ${project.name} with ${some(project.agentCount, 'agent')}` : 'Makes the project';
-  const mail =
-    recipient === undefined
-      ? ' and starts it. Its agents wait for mail.'
-      : `, starts it, and sends your mail${recipient === '' ? '' : ` to ${recipient}`}.`;
-  return made + mail;
 }

@@ -11,6 +11,7 @@ import { useMayInCell } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
+import { ChooseFile, Refused } from '../make/choose-file.js';
 import { givenFile } from '../make/given.js';
 import { Changes } from '../project/setup/changes.js';
 import { identityKeys } from './use-people.js';
@@ -20,7 +21,9 @@ type StoodUp = Awaited<ReturnType<Client['standUpTeam']>>;
 /** The project in which members of a team get mail whatever else they work at. */
 export function StandingProject({ team: { name, members, project } }: { team: Team }) {
   const may = useMayInCell();
-  const run = useRun();
+  const run = useRun([...identityKeys, keys.projects]);
+  /** Whether it was brought up to date since it was said how it differs. */
+  const [isUpdated, setUpdated] = useState(false);
   const mayStandUp = may('standUpTeam');
   if (project === null) {
     return (
@@ -50,16 +53,19 @@ export function StandingProject({ team: { name, members, project } }: { team: Te
             does="Start it"
             will="If it was stopped, it runs again. Otherwise nothing changes."
             run={run}
-            onAct={() => run.ask(asked('standUpTeam', { team: name, body: {} }), `${project} runs.`)}
+            onAct={() => {
+              setUpdated(false);
+              run.ask(asked('standUpTeam', { team: name, body: {} }), `${project} runs.`);
+            }}
           />
           <ActButton
             does="Bring it up to date…"
             run={run}
-            onAct={() => openDialog(<StandUp team={name} project={project} />)}
+            onAct={() => openDialog(<StandUp team={name} project={project} onDone={() => setUpdated(true)} />)}
           />
         </Bar>
       ) : null}
-      {run.isDone ? <Differences {...(run.answer as StoodUp).differences} /> : null}
+      {run.isDone && !isUpdated ? <Differences {...(run.answer as StoodUp).differences} /> : null}
     </>
   );
 }
@@ -93,7 +99,7 @@ agents:
 `;
 
 /** Makes a standing project from a file, or applies the file to the one that is there. */
-function StandUp({ team, project }: { team: string; project: string | null }) {
+function StandUp({ team, project, onDone }: { team: string; project: string | null; onDone?: () => void }) {
   const id = useId();
   const run = useRun([...identityKeys, keys.projects]);
   const source = useQuery({
@@ -125,7 +131,7 @@ function StandUp({ team, project }: { team: string; project: string | null }) {
         </>
       }
       run={run}
-      ask={() => run.ask(asked('standUpTeam', { team, body: { file } }), '')}
+      ask={() => run.ask(asked('standUpTeam', { team, body: { file } }), '', undefined, onDone)}
       done={() => <Done {...(run.answer as StoodUp)} />}
       does={project === null ? 'Make and start it' : 'Apply and start it'}
       doing={project === null ? 'Making…' : 'Applying…'}
@@ -143,22 +149,8 @@ function StandUp({ team, project }: { team: string; project: string | null }) {
           onChange={({ target }) => setWritten(target.value)}
         />
       </label>
-      <label className="button make-upload">
-        Choose a file
-        <input
-          type="file"
-          className="visually-hidden"
-          onChange={({ target }) => {
-            take(target.files?.[0]);
-            target.value = '';
-          }}
-        />
-      </label>
-      {refused === '' ? null : (
-        <p className="make-refused" role="alert">
-          <bdi>{visible(refused)}</bdi>
-        </p>
-      )}
+      <ChooseFile onFile={take} />
+      <Refused words={refused} />
       <p id={id} className="quiet">
         {project === null
           ? 'It runs at once, and mail to members goes there.'

@@ -1,27 +1,22 @@
-import { mailLimits, type Message, type ProjectDetail } from '@suzumio/sdk/client';
+import type { Message, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { type KeyboardEvent, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { useDraft } from '../../../acts/draft.js';
-import { heardByItself, Key, useKeys } from '../../../acts/keys.js';
+import { heardByItself, useKeys } from '../../../acts/keys.js';
 import { newKey } from '../../../acts/use-act.js';
 import { api, keys, wordsOf } from '../../../api.js';
 import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/visible.js';
 import { called } from '../../../parts/places.js';
 import { attach, filesOf } from './attach.js';
-import { AttachButton } from './attach-button.js';
 import { AttachedFiles } from './attached-files.js';
+import { ComposerBar } from './composer-bar.js';
 import { type Attached, chosen, deliver, type Letter, noLetter, stop } from './deliver.js';
+import { ask, checked, lastWrittenTo, problemOf } from './letter-rules.js';
 import { type Going, useGoing } from './outbox.js';
-import { answered, effectOf, type Recipient, recipientsOf } from './recipients.js';
-
-/** How soon mail is read, before or after other mail. */
-const priorities = [
-  ['P0', 'urgent'],
-  ['P1', 'usual'],
-  ['P2', 'later'],
-  ['P3', 'whenever'],
-] as const;
+import { answered, effectOf, recipientsOf } from './recipients.js';
+import { useDropsElsewhere } from './use-drops-elsewhere.js';
+import { useIsHere } from './use-is-here.js';
 
 interface ComposerProps {
   detail: ProjectDetail;
@@ -241,55 +236,15 @@ export default function Composer({
           </button>
         </p>
       )}
-      <div className="composer-bar">
-        <select
-          className="choice"
-          aria-label="To"
-          value={to.id}
-          disabled={!isFree}
-          onChange={(event) => write({ to: event.currentTarget.value })}
-        >
-          {groups.map(([label, recipients]) => (
-            <optgroup key={label} label={label}>
-              {recipients.map(({ id, label: words }) => (
-                <option key={id} value={id}>
-                  To {visible(words)}
-                </option>
-              ))}
-            </optgroup>
-          ))}
-          {all.some(({ id }) => id === to.id) ? null : <option value={to.id}>To {visible(to.label)}</option>}
-        </select>
-        <select
-          className="choice"
-          aria-label="Priority"
-          value={letter.priority}
-          disabled={!isFree}
-          onChange={(event) => write({ priority: priorityOf(event.currentTarget.value) })}
-        >
-          {priorities.map(([priority, word]) => (
-            <option key={priority} value={priority}>
-              {priority} {word}
-            </option>
-          ))}
-        </select>
-        <AttachButton
-          className="button composer-clip"
-          aria-label="Attach files"
-          disabled={!isFree}
-          onFiles={(files) => void add(files).then(() => field.current?.focus(), tell)}
-        >
-          <Icon name="clip" />
-        </AttachButton>
-        <button
-          type="submit"
-          className="button composer-send"
-          aria-disabled={!isFree}
-          aria-describedby={`${ids}effect`}
-        >
-          {isFree ? 'Send' : 'Sending …'} <Key name="send" />
-        </button>
-      </div>
+      <ComposerBar
+        groups={groups}
+        to={to}
+        priority={letter.priority}
+        isFree={isFree}
+        effect={`${ids}effect`}
+        write={write}
+        onFiles={(files) => void add(files).then(() => field.current?.focus(), tell)}
+      />
       <p className="composer-effect" id={`${ids}effect`}>
         {effectOf(detail, to)}
       </p>
@@ -298,83 +253,4 @@ export default function Composer({
       </p>
     </form>
   );
-}
-
-/** A kept draft may be of an older page. */
-function checked(letter: Letter): Letter {
-  const files = letter.files.filter(
-    (file: Partial<Attached> | null) =>
-      typeof file?.key === 'string' && typeof file.name === 'string' && typeof file.size === 'number',
-  );
-  return files.length === letter.files.length ? letter : { ...letter, files };
-}
-
-function priorityOf(text: string): Letter['priority'] {
-  return priorities.find(([priority]) => priority === text)?.[0] ?? 'P1';
-}
-
-/** Whom the person wrote to last. */
-function lastWrittenTo(shown: readonly Message[], all: readonly Recipient[]): Recipient | undefined {
-  const last = [...shown].reverse().find(({ sender, kind }) => sender === 'user' && kind !== 'broadcast');
-  const id = last?.channel === null ? `agent:${last.recipient}` : `channel:${last?.channel}`;
-  return all.find((one) => one.id === id) ?? all[0];
-}
-
-function problemOf({ body, files }: Letter): string | undefined {
-  if (!/\S/.test(body)) return 'There is nothing to send: a message needs a text.';
-  const size = new TextEncoder().encode(body).length;
-  if (size > mailLimits.textBytes) {
-    return `The text has ${size.toLocaleString('en')} bytes, and a message has ${mailLimits.textBytes.toLocaleString('en')} at most. Attach it as a file.`;
-  }
-  const lost = files.find(({ id, key }) => id === undefined && !chosen.has(key));
-  return lost && `${lost.name} was attached before the page was loaded anew. Choose it again, or remove it.`;
-}
-
-type Options = Parameters<typeof api.sendMessage>[1];
-
-function ask(
-  project: string,
-  answers: Message | undefined,
-  { address }: Recipient,
-  { priority, body: text }: Letter,
-  ids: readonly string[],
-  options: Options,
-) {
-  const body = { priority, body: text, ...(ids.length === 0 ? {} : { attachments: [...ids] }) };
-  if ('announce' in address) {
-    const team = address.team === undefined ? {} : { team: address.team };
-    return api.broadcast({ project, body: { ...team, ...body } }, options);
-  }
-  if (answers === undefined) return api.sendMessage({ project, body: { ...address, ...body } }, options);
-  return api.replyToMessage({ project, body: { message: answers.id, ...address, ...body } }, options);
-}
-
-/** Whether the component is still shown. */
-function useIsHere(): RefObject<boolean> {
-  const here = useRef(true);
-  useEffect(() => {
-    here.current = true;
-    return () => {
-      here.current = false;
-    };
-  }, []);
-  return here;
-}
-
-/** A file that is dropped beside the composer does not open in place of the page. */
-function useDropsElsewhere(): void {
-  useEffect(() => {
-    const keep = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes('Files') === true && !event.defaultPrevented) {
-        event.preventDefault();
-        if (event.type === 'dragover') event.dataTransfer.dropEffect = 'none';
-      }
-    };
-    addEventListener('dragover', keep);
-    addEventListener('drop', keep);
-    return () => {
-      removeEventListener('dragover', keep);
-      removeEventListener('drop', keep);
-    };
-  }, []);
 }

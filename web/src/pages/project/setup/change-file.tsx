@@ -8,7 +8,7 @@ import { api, wordsOf } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { useRested } from '../../../parts/use-rested.js';
-import { visible } from '../../../parts/visible.js';
+import { Refused } from '../../make/choose-file.js';
 import type { EditorHandle, Marked } from '../../make/editor.js';
 import { givenFile, givenText, mostBytes } from '../../make/given.js';
 import { Problems } from '../../make/problems.js';
@@ -120,11 +120,7 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: Beg
               : ''}
           </span>
         </div>
-        {refused === '' ? null : (
-          <p className="make-refused" role="alert">
-            <bdi>{visible(refused)}</bdi>
-          </p>
-        )}
+        <Refused words={refused} />
         <Suspense
           fallback={
             <textarea

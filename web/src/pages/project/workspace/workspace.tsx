@@ -1,20 +1,16 @@
-import type { ProjectDetail, WorkspaceChange, WorkspaceEntry } from '@suzumio/sdk/client';
-import { type ReactNode } from 'react';
-import { Link, useLocation, useSearchParams } from 'wouter';
-import { RestoreAct } from '../../../acts/run/restore-dialog.js';
+import type { ProjectDetail } from '@suzumio/sdk/client';
+import { Link, useSearchParams } from 'wouter';
 import { publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
-import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/visible.js';
-import { bytes, count } from '../../../parts/numbers.js';
+import { bytes } from '../../../parts/numbers.js';
 import { Preview } from '../../../parts/preview.js';
-import { nameOf } from '../../../parts/states.js';
-import { Ago } from '../../../parts/time.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
-import { turnPath, workspacePath } from '../../../parts/places.js';
-import { useSharedRefs } from '../repository.js';
+import { About } from './about.js';
+import { Choices } from './choices.js';
 import { CloneLine } from './clone-line.js';
+import { Directory } from './directory.js';
 import { type Place, useChanges, useDifference, useEntries, useFile, type WorkspaceFile } from './use-workspace.js';
 import { useTitle } from '../../../title.js';
 
@@ -87,153 +83,6 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
   );
 }
 
-/** Whose files, as they were when, and compared with when; and where in them this is. */
-function Choices({
-  detail: { project, agents },
-  place,
-  from,
-  changes,
-}: {
-  detail: ProjectDetail;
-  place: Place;
-  from: number | undefined;
-  changes: readonly WorkspaceChange[];
-}) {
-  const [, navigate] = useLocation();
-  const refs = useSharedRefs(project.id);
-  const { agent, path, turn } = place;
-  const numbers = [
-    ...new Set([...changes.map(({ turnNumber }) => turnNumber), ...[turn, from].flatMap((n) => n ?? []), 0]),
-  ]
-    .sort((a, b) => b - a)
-    .map((value) => ({ value, name: value === 0 ? 'the first turn' : `turn ${value}` }));
-  const chosen = (value: string) => (value === '' ? undefined : Number(value));
-  return (
-    <header className="pane-head workspace-head">
-      <nav className="workspace-path" aria-label="Where">
-        <Link href={workspacePath(place.project, place.agent, { turn, from })}>
-          <bdi>{agent}</bdi>
-        </Link>
-        {partsOf(path).map(({ name, path: to }) => (
-          <span key={to}>
-            {' / '}
-            <Link
-              href={workspacePath(place.project, place.agent, { path: to, turn, from })}
-              aria-current={to === path ? 'page' : undefined}
-            >
-              <bdi>{visible(name)}</bdi>
-            </Link>
-          </span>
-        ))}
-      </nav>
-      <div className="turns-filters">
-        <RestoreAct project={project} agent={agents.find(({ id }) => id === agent)} turn={turn} newest={changes[0]} />
-        {refs.data === undefined || refs.data.length === 0 ? null : (
-          <Link href={`/p/${project.id}/repository`} className="button">
-            Shared repository
-          </Link>
-        )}
-        <label>
-          <span className="visually-hidden">Agent</span>
-          <select
-            className="input"
-            value={agent}
-            onChange={({ target }) => navigate(workspacePath(project.id, target.value))}
-          >
-            {agents.slice(0, 500).map((one) => (
-              <option key={one.id} value={one.id}>
-                {visible(nameOf(one))}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span className="visually-hidden">When</span>
-          <select
-            className="input"
-            value={turn ?? ''}
-            onChange={({ target }) =>
-              navigate(workspacePath(place.project, place.agent, { path, turn: chosen(target.value), from }))
-            }
-          >
-            <option value="">as they are now</option>
-            {numbers.map(({ value, name }) => (
-              <option key={value} value={value}>
-                {value === 0 ? 'before' : 'after'} {name}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          <span className="visually-hidden">Compare with</span>
-          <select
-            className="input"
-            value={from ?? ''}
-            onChange={({ target }) =>
-              navigate(workspacePath(place.project, place.agent, { path, turn, from: chosen(target.value) }))
-            }
-          >
-            <option value="">not compared</option>
-            {numbers.map(({ value, name }) => (
-              <option key={value} value={value}>
-                compared with {value === 0 ? 'before' : 'after'} {name}
-              </option>
-            ))}
-          </select>
-        </label>
-      </div>
-    </header>
-  );
-}
-
-function partsOf(path: string): { name: string; path: string }[] {
-  const names = path.split('/').filter((name) => name !== '');
-  return names.map((name, index) => ({ name, path: names.slice(0, index + 1).join('/') }));
-}
-
-/** What is in the directory, or in the one that the file is in. */
-function Directory({ place, from, isFile }: { place: Place; from: number | undefined; isFile: boolean }) {
-  const directory = isFile ? place.path.split('/').slice(0, -1).join('/') : place.path;
-  const found = useEntries({ ...place, path: directory });
-  const { turn } = place;
-  const entries = found.data?.directory === true ? found.data.items : [];
-  const rank = ({ kind }: WorkspaceEntry) => (kind === 'directory' ? 0 : 1);
-  const pathOf = (name: string) => (directory === '' ? name : `${directory}/${name}`);
-  return (
-    <ul className="panes-list" aria-label="Files">
-      {[...entries]
-        .sort((a, b) => rank(a) - rank(b))
-        .map((entry) => (
-          <li key={entry.name}>
-            <Link
-              href={workspacePath(place.project, place.agent, { path: pathOf(entry.name), turn, from })}
-              className="panes-row workspace-row"
-              aria-current={pathOf(entry.name) === place.path ? 'true' : undefined}
-            >
-              <Icon name={entry.kind === 'directory' ? 'folder' : 'file'} />
-              <span className="clip">
-                <bdi>{visible(entry.name)}</bdi>
-                {entry.kind === 'link' ? (
-                  <span className="quiet">
-                    {' '}
-                    to <bdi>{visible(entry.target.slice(0, 200))}</bdi>
-                  </span>
-                ) : null}
-              </span>
-              <span className="inbox-age">
-                {entry.kind === 'file' ? `${bytes(entry.sizeBytes)}${entry.executable ? ', runs' : ''}` : null}
-              </span>
-            </Link>
-          </li>
-        ))}
-      {found.data && entries.length === 0 ? <li className="empty-line">Nothing is in it.</li> : null}
-      {found.data?.next === undefined ? null : (
-        <li className="empty-line">The first {count(entries.length)} by name are shown.</li>
-      )}
-    </ul>
-  );
-}
-
 function File({ place, file }: { place: Place; file: WorkspaceFile }) {
   const content = useFile(place, file);
   const { project, agent, path, turn } = place;
@@ -277,85 +126,5 @@ function Difference({ place, from, until }: { place: Place; from: number; until:
       {text.error ? <Failure error={text.error} again={() => void text.refetch()} /> : null}
       {text.data === undefined ? null : <UnifiedDiff key={text.data} text={text.data} none="Nothing differs." />}
     </article>
-  );
-}
-
-/** What is at a path, and the turns that have changed it. */
-function About({
-  title,
-  place,
-  facts,
-  foot,
-  children,
-}: {
-  title: string;
-  place: Place;
-  facts?: string;
-  foot?: ReactNode;
-  children?: ReactNode;
-}) {
-  const changes = useChanges(place, place.path);
-  const items = changes.data?.items ?? [];
-  return (
-    <article className="about">
-      <h2 className="about-title">
-        <bdi>{visible(title)}</bdi>
-      </h2>
-      {facts === undefined ? null : <p className="about-facts">{facts}</p>}
-      {children}
-      <section aria-label="History">
-        {children === undefined ? null : <h3>Changed by</h3>}
-        {changes.error ? <Failure error={changes.error} again={() => void changes.refetch()} /> : null}
-        {changes.data && items.length === 0 ? (
-          <p className="quiet">
-            {changes.data.previous === undefined
-              ? 'No turn has changed it.'
-              : 'None of the newest turns has changed it.'}
-          </p>
-        ) : null}
-        <ol className="lines">
-          {items.map((change) => (
-            <li key={change.seq}>
-              <Change place={place} change={change} />
-            </li>
-          ))}
-        </ol>
-      </section>
-      {foot}
-    </article>
-  );
-}
-
-function Change({ place, change }: { place: Place; change: WorkspaceChange }) {
-  const { turnNumber, restoredTurn, actor, files, createdAt } = change;
-  const { project, agent, path } = place;
-  return (
-    <p className="line workspace-change">
-      {restoredTurn === null ? (
-        <Link href={turnPath(project, agent, turnNumber)}>
-          <b>Turn {turnNumber}</b>
-        </Link>
-      ) : (
-        <span>
-          <b>Restored</b> by <bdi>{actor ?? 'somebody'}</bdi>
-        </span>
-      )}
-      <span className="line-text">
-        {files === null ? (
-          <span className="quiet">not counted</span>
-        ) : (
-          <>
-            <span className="sign-added">+{count(files.added)}</span> ~{count(files.changed)}{' '}
-            <span className="sign-removed">−{count(files.removed)}</span>
-          </>
-        )}{' '}
-        {restoredTurn === null ? (
-          <Link href={workspacePath(place.project, place.agent, { path, turn: turnNumber })}>as it left it</Link>
-        ) : null}
-      </span>
-      <span className="line-age">
-        <Ago at={createdAt} />
-      </span>
-    </p>
   );
 }
