@@ -7,7 +7,8 @@ import { artifactView } from '@suzumio/contract/model/artifact';
 import { findArtifact } from '@suzumio/store/content/artifacts';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
-import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
+import { type CliWorld, createCliWorld } from './support/cli.js';
+import { waysOf } from './support/ways.js';
 
 let api: TestApi;
 let world: CliWorld;
@@ -24,14 +25,8 @@ afterEach(async () => {
   await world.remove();
 });
 
-const atServer = (...args: string[]) => world.run('--root', api.cell.directory.root, '--url', api.url, ...args);
-const withNothingRunning = (...args: string[]) => world.run('--root', api.cell.directory.root, ...args);
+const { atServer, withNothingRunning, ways } = waysOf(() => ({ api, world }));
 const inHere = (...path: string[]) => join(here, ...path);
-
-const ways: [string, (...args: string[]) => Promise<CliResult>][] = [
-  ['from a server', atServer],
-  ['with nothing running', withNothingRunning],
-];
 
 describe.each(ways)('report --open, %s', (_way, run) => {
   test('writes the report with the newest of the files that it names, as one page', async () => {

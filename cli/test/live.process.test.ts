@@ -1,40 +1,21 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { event } from '../../test/support/model-server.js';
 import { eventually } from '../../test/support/poll.js';
+import { finish, say, startToldProvider, type ToldProvider } from '../../test/support/told-provider.js';
 import { type CliWorld, createCliWorld, printed } from './support/cli.js';
 
 let world: CliWorld;
-let provider: Server;
-let asked: PromiseWithResolvers<ServerResponse>;
-let baseURL: string;
+let provider: ToldProvider;
 beforeEach(async () => {
-  asked = Promise.withResolvers();
-  provider = createServer((request, response) => {
-    text(request).then(() => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      asked.resolve(response);
-    }, asked.reject);
-  });
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  baseURL = `http://127.0.0.1:${String((provider.address() as AddressInfo).port)}/v1`;
+  provider = await startToldProvider();
   world = await createCliWorld({
-    policy: `backends: [process]\nproviders: [{ baseURL: '${baseURL}' }]\n`,
+    policy: `backends: [process]\nproviders: [{ baseURL: '${provider.baseURL}' }]\n`,
   });
 });
 afterEach(async () => {
-  provider.closeAllConnections();
-  await new Promise((resolve) => provider.close(resolve));
+  await provider.close();
   await world.remove();
 });
-
-const say = (response: ServerResponse, content: string) =>
-  response.write(`${event({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
-const finish = (response: ServerResponse) =>
-  response.end(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`);
 
 const thinker = () => `
 name: think
@@ -45,7 +26,7 @@ backend:
     mode: ai
     model: only
     models:
-      providers: { one: { type: openai-compatible, baseURL: "${baseURL}" } }
+      providers: { one: { type: openai-compatible, baseURL: "${provider.baseURL}" } }
       presets: { only: { provider: one, model: m } }
 agents:
   ada: { role: thinker, prompt: Think., tools: [] }
@@ -62,7 +43,7 @@ describe('what a model answers', () => {
     const serving = await up(thinker());
     const watching = world.begin('watch', 'think', '--live', '--limit', '0');
     await world.run('send', 'think', 'ada', 'P1', 'Well?');
-    const saying = await asked.promise;
+    const saying = await provider.asked;
     const logs = world.begin('logs', 'think', 'ada:1', '-f');
     await eventually(
       'both follow',

@@ -6,7 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ContentStore, hashOf } from '@suzumio/store/content/content-store';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, leaveFiles } from '../../services/api/test/support/play.js';
-import { type CliResult, type CliWorld, createCliWorld } from './support/cli.js';
+import { type CliWorld, createCliWorld } from './support/cli.js';
+import { waysOf } from './support/ways.js';
 
 const execute = promisify(execFile);
 
@@ -25,13 +26,7 @@ afterEach(async () => {
   await world.remove();
 });
 
-const atServer = (...args: string[]) => world.run('--root', api.cell.directory.root, '--url', api.url, ...args);
-const withNothingRunning = (...args: string[]) => world.run('--root', api.cell.directory.root, ...args);
-
-const ways: [string, (...args: string[]) => Promise<CliResult>][] = [
-  ['from a server', atServer],
-  ['with nothing running', withNothingRunning],
-];
+const { atServer, withNothingRunning, ways } = waysOf(() => ({ api, world }));
 
 const first = { 'src/level.py': 'print(3.1)\n', 'src/run': 'echo 1\n', old: 'Old.\n', logo: Buffer.from([0, 1]) };
 const second = {

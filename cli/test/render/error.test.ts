@@ -2,26 +2,7 @@ import { expect, test } from '@jest/globals';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { renderError } from '@suzumio/cli/render/render-error';
 import { createSession } from '@suzumio/cli/session';
-import type { CliContext } from '@suzumio/cli/cli-context';
-
-const silent = {
-  write: () => undefined,
-  drained: () => Promise.resolve(),
-  isTerminal: false,
-  colors: false,
-  columns: undefined,
-};
-const context: CliContext = {
-  env: {},
-  homeDir: '/',
-  out: silent,
-  err: silent,
-  self: 'suzumio',
-  interrupted: new AbortController().signal,
-  ask: undefined,
-  now: () => 0,
-  timeZone: 'UTC',
-};
+import { silentContext } from '../support/program.js';
 
 test.each([
   ['nobody answers here', undefined, {}, 'suzumio --root /data serve'],
@@ -34,7 +15,7 @@ test.each([
     'suzumio --root /data --url http://far doctor',
   ],
 ])('where %s, what to do next is about that', (_name, url, details, next) => {
-  const session = createSession(context, { root: '/data', ...(url === undefined ? {} : { url }) });
+  const session = createSession(silentContext, { root: '/data', ...(url === undefined ? {} : { url }) });
   const error = new SuzumioError('server-unreachable', 'The queue cannot be reached now.', details);
   expect(renderError(error, session)).toEqual(['The queue cannot be reached now.', `next: ${next}`]);
 });

@@ -8,27 +8,30 @@ export interface NamedCommand {
   readonly command: Command;
 }
 
+const nothing = {
+  write: () => undefined,
+  drained: () => Promise.resolve(),
+  isTerminal: false,
+  colors: false,
+  columns: undefined,
+};
+
+/** Where a command hears, sees and says nothing. */
+export const silentContext: CliContext = {
+  env: {},
+  homeDir: '/nowhere',
+  out: nothing,
+  err: nothing,
+  self: 'suzumio',
+  interrupted: new AbortController().signal,
+  ask: undefined,
+  now: () => 0,
+  timeZone: 'UTC',
+};
+
 /** The program with all commands, none of which does anything. */
 export function wholeProgram(): Command {
-  const nothing = {
-    write: () => undefined,
-    drained: () => Promise.resolve(),
-    isTerminal: false,
-    colors: false,
-    columns: undefined,
-  };
-  const context: CliContext = {
-    env: {},
-    homeDir: '/nowhere',
-    out: nothing,
-    err: nothing,
-    self: 'suzumio',
-    interrupted: new AbortController().signal,
-    ask: undefined,
-    now: () => 0,
-    timeZone: 'UTC',
-  };
-  return buildProgram(context, () => () => Promise.resolve());
+  return buildProgram(silentContext, () => () => Promise.resolve());
 }
 
 /** Every command that is shown and does something. */

@@ -3,8 +3,6 @@ import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
-import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
-import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { createApi } from './api.js';
 import { accessOf, apiEnvironment } from './environment.js';
 
@@ -14,16 +12,7 @@ const code = await runService({
   environment: process.env,
   build: (environment, { logger, metrics, redactor, fail }) => {
     const given = secretSetting('SUZUMIO_ADMIN_TOKEN', environment, (file) => readFileSync(file, 'utf8'));
-    const policy = loadPolicy(policyFileOf(environment.SUZUMIO_ROOT, environment.SUZUMIO_POLICY_FILE));
-    const plane = openControlPlaneOverRedis({
-      root: environment.SUZUMIO_ROOT,
-      cellId: environment.SUZUMIO_CELL,
-      redisUrl: environment.SUZUMIO_REDIS_URL,
-      logger,
-      metrics,
-      fail,
-      storage: policy.storage,
-    });
+    const plane = openControlPlaneOverRedis(environment, { logger, metrics, fail });
     const adminToken = given ?? plane.cell.directory.adminToken();
     redactor.add(adminToken);
     const api = createApi(
@@ -34,7 +23,7 @@ const code = await runService({
         ...accessOf(environment),
         adminToken,
         budgetUsdPerDay: environment.SUZUMIO_BUDGET_USD_PER_DAY,
-        policy,
+        policy: plane.policy,
         toolhostUrls: () => environment.SUZUMIO_TOOLHOST_URLS,
       },
       { cell: plane.cell, transport: plane.transport, logger, metrics },

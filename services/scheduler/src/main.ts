@@ -3,8 +3,6 @@ import * as z from 'zod';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { controlPlaneEnvironment } from '@suzumio/runtime/process/service-environment';
-import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
-import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { Scheduler } from './scheduler.js';
 
 const environment = controlPlaneEnvironment.extend({
@@ -18,16 +16,7 @@ const code = await runService({
   schema: environment,
   environment: process.env,
   build(settings, { logger, metrics, fail }) {
-    const policy = loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE));
-    const plane = openControlPlaneOverRedis({
-      root: settings.SUZUMIO_ROOT,
-      cellId: settings.SUZUMIO_CELL,
-      redisUrl: settings.SUZUMIO_REDIS_URL,
-      logger,
-      metrics,
-      fail,
-      storage: policy.storage,
-    });
+    const plane = openControlPlaneOverRedis(settings, { logger, metrics, fail });
     const scheduler = new Scheduler(
       {
         transportName: plane.transportName,

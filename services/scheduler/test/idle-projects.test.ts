@@ -7,8 +7,8 @@ import { createMetrics } from '@suzumio/runtime/observability/metrics';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml, type TestCell, testCell, watchUse } from '../../../test/support/cell.js';
-import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
+import { roundsIn } from './rounds.js';
 
 const maxOpen = 16;
 const projects = Array.from({ length: 24 }, (_, n) => `team-${String(n)}`);
@@ -53,7 +53,7 @@ async function age(): Promise<void> {
 }
 
 async function afterMoreSweeps(): Promise<void> {
-  const sweeps = () => counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' });
+  const sweeps = () => roundsIn(metrics, 'sweep');
   const before = await sweeps();
   await eventually('projects were looked at again', async () => (await sweeps()) > before + 1);
 }

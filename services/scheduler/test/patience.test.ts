@@ -3,9 +3,9 @@ import { silentLogger } from '@suzumio/runtime/observability/logger';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
 import { attemptRow, turnRow } from '@suzumio/store/rows';
 import { endByFailure } from '@suzumio/store/turns/fail-attempt';
-import { counted } from '../../../test/support/counted.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type Bench, benches } from './bench.js';
+import { roundsIn } from './rounds.js';
 
 const bench = benches(() => createInProcessTransport({ logger: silentLogger() }));
 
@@ -37,7 +37,7 @@ async function sentAway({ testing }: Bench, project: string, turn: string): Prom
 }
 
 async function afterMoreSweeps({ metrics }: Bench): Promise<void> {
-  const sweeps = () => counted(metrics, 'suzumio_sweep_duration_seconds', { round: 'sweep', le: '+Inf' });
+  const sweeps = () => roundsIn(metrics, 'sweep');
   const before = await sweeps();
   await eventually('projects were looked at again', async () => (await sweeps()) > before + 1);
 }

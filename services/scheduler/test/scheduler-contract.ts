@@ -8,6 +8,7 @@ import { labelProject } from '@suzumio/store/projects/label-project';
 import { approveProject, stopProject, submitReport } from '@suzumio/store/projects/project-transitions';
 import { eventually } from '../../../test/support/poll.js';
 import { benches } from './bench.js';
+import { roundsIn } from './rounds.js';
 
 /** What a scheduler does over every transport. */
 export function schedulerContract(connect: () => Transport): void {
@@ -79,9 +80,7 @@ export function schedulerContract(connect: () => Transport): void {
       await mail(project, 'ada');
       const running = await scheduler({ sweepIntervalMs: 20 });
       await work();
-      const sweeps = async () =>
-        /sweep_duration_seconds_count\{[^}]*round="sweep"[^}]*\} (\d+)/.exec(await metrics.registry.metrics());
-      await eventually('it has looked twice', async () => Number((await sweeps())?.[1] ?? 0) >= 2);
+      await eventually('it has looked twice', async () => (await roundsIn(metrics, 'sweep')) >= 2);
       await running.stop();
       expect(await turns(project)).toEqual([]);
       await testing.cell.catalog.pause.end();
@@ -98,9 +97,7 @@ export function schedulerContract(connect: () => Transport): void {
       await mail(project, 'ada');
       const running = await scheduler({ sweepIntervalMs: 20 });
       await work();
-      const sweeps = async () =>
-        /sweep_duration_seconds_count\{[^}]*round="sweep"[^}]*\} (\d+)/.exec(await metrics.registry.metrics());
-      await eventually('it has looked twice', async () => Number((await sweeps())?.[1] ?? 0) >= 2);
+      await eventually('it has looked twice', async () => (await roundsIn(metrics, 'sweep')) >= 2);
       await running.stop();
       expect(await turns(project)).toEqual([]);
       await spending.limitTo(2e9);

@@ -4,8 +4,6 @@ import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-p
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
-import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
-import { policyFileOf } from '@suzumio/runtime/disk/policy-file';
 import { toolhostEnvironment } from './environment.js';
 import { createToolhost } from './toolhost.js';
 
@@ -15,16 +13,7 @@ const code = await runService({
   environment: process.env,
   build(settings, { logger, metrics, redactor, fail }) {
     const given = secretSetting('SUZUMIO_WORKER_TOKEN', settings, (file) => readFileSync(file, 'utf8'));
-    const policy = loadPolicy(policyFileOf(settings.SUZUMIO_ROOT, settings.SUZUMIO_POLICY_FILE));
-    const plane = openControlPlaneOverRedis({
-      root: settings.SUZUMIO_ROOT,
-      cellId: settings.SUZUMIO_CELL,
-      redisUrl: settings.SUZUMIO_REDIS_URL,
-      logger,
-      metrics,
-      fail,
-      storage: policy.storage,
-    });
+    const plane = openControlPlaneOverRedis(settings, { logger, metrics, fail });
     redactor.add(plane.cell.directory.cellKey());
     const workerToken = given ?? plane.cell.directory.workerToken();
     redactor.add(workerToken);
@@ -36,7 +25,7 @@ const code = await runService({
         workerToken,
         transportName: plane.transportName,
         leaseMs: settings.SUZUMIO_LEASE_MS,
-        policy,
+        policy: plane.policy,
         ...(settings.SUZUMIO_BUDGET_USD_PER_DAY === undefined
           ? {}
           : { budgetUsdPerDay: settings.SUZUMIO_BUDGET_USD_PER_DAY }),

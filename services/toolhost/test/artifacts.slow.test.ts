@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { maxDirectoryEntries, maxManifestBytes } from '@suzumio/protocol/artifacts';
-import { findArtifact } from '@suzumio/store/content/artifacts';
-import { redact } from '@suzumio/store/redaction/redact';
-import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { expireLease } from '@suzumio/store/turns/leases';
+import { redactArtifact } from './redact-artifact.js';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;
@@ -308,16 +306,6 @@ agents:
 });
 
 describe('an artifact that is redacted', () => {
-  const redactIt = (id: string) =>
-    bench.testing.store(project, async (store) => {
-      const { directory } = bench.testing.cell;
-      const place = { store, directory: directory.projectDir(project), file: directory.projectFile(project) };
-      const artifact = findArtifact(store.reader, { id });
-      if (!artifact) throw new Error('there is no such artifact');
-      const subject = await redactableArtifact(artifact, new ContentStore(place.directory));
-      return redact(place, subject, { actor: 'ops', because: null });
-    });
-
   test('is not read any more, also not by who is just reading it', async () => {
     const attempt = await bench.begin(project, 'ada');
     const { sha256 } = await attempt.upload('The password is hunter2-needle.');
@@ -328,7 +316,7 @@ describe('an artifact that is redacted', () => {
     const { directory } = bench.testing.cell;
     const bytes = await new ContentStore(directory.projectDir(project)).readStart(sha256, 100);
     const read = jest.spyOn(ContentStore.prototype, 'readStart').mockImplementationOnce(async () => {
-      await redactIt(id);
+      await redactArtifact(bench, project, { id });
       return bytes;
     });
     const answer = await reading.tool('artifacts.read', { id });

@@ -41,12 +41,8 @@ const change = (config: ProjectConfig) =>
     applyConfig(tx, { base: newestVersion(tx), config, source: 'x', actor: 'test', snapshots: new Map() }),
   );
 
-async function ask({ answer }: Begun, step: string): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${answer.toolToken}`, 'content-type': 'application/json', [stepHeader]: step },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+async function ask(attempt: Begun, step: string): Promise<number> {
+  const response = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] }, { [stepHeader]: step });
   await response.text();
   return response.status;
 }

@@ -3,11 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { defaultStorageLimits } from '@suzumio/contract/model/storage';
-import { findArtifact } from '@suzumio/store/content/artifacts';
-import { ContentStore } from '@suzumio/store/content/content-store';
-import { redact } from '@suzumio/store/redaction/redact';
-import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import { expireLease } from '@suzumio/store/turns/leases';
+import { redactArtifact } from './redact-artifact.js';
 import { type Begun, begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 let bench: ToolhostBench;
@@ -93,16 +90,6 @@ describe('a text that is in no file', () => {
 });
 
 describe('a redacted text', () => {
-  const redactIt = (id: string) =>
-    bench.testing.store(project, async (store) => {
-      const { directory } = bench.testing.cell;
-      const place = { store, directory: directory.projectDir(project), file: directory.projectFile(project) };
-      const artifact = findArtifact(store.reader, { id });
-      if (!artifact) throw new Error('there is no such artifact');
-      const subject = await redactableArtifact(artifact, new ContentStore(place.directory));
-      return redact(place, subject, { actor: 'ops', because: null });
-    });
-
   /** The files of the project in which a text stands. */
   async function filesWith(text: string): Promise<string[]> {
     const root = bench.testing.cell.directory.projectDir(project);
@@ -125,7 +112,7 @@ describe('a redacted text', () => {
     expect(await filesWith('hunter2')).not.toEqual([]);
     // What was stored may be referred to for as long as an attempt runs that began before.
     bench.testing.setNow(Date.now() + 1_000);
-    expect((await redactIt((body['metadata'] as { id: string }).id)).left).toEqual([]);
+    expect((await redactArtifact(bench, project, body['metadata'] as { id: string })).left).toEqual([]);
     expect(await filesWith('hunter2')).toEqual([]);
     const inputs = await bench.testing.rows<{ input: string }>(project, 'SELECT input_json AS input FROM tool_calls');
     expect(inputs.map(({ input }) => input)).toEqual([

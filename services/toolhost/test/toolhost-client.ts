@@ -46,6 +46,8 @@ export interface Begun {
   turn: string;
   answer: ClaimAnswer;
   tool(tool: string, input: unknown, extra?: Record<string, unknown>): Promise<Answer>;
+  /** Asks its model, as a runner does. */
+  ask(question: object, headers?: Record<string, string>, signal?: AbortSignal | null): Promise<Response>;
   upload(text: string): Promise<{ sha256: string; sizeBytes: number }>;
   report(route: 'heartbeat' | 'complete' | 'fail', body?: unknown): Promise<Answer>;
 }
@@ -160,6 +162,13 @@ export function begun(bench: ToolhostBench, project: string, agent: string, turn
     answer,
     tool: (tool, input, extra = {}) =>
       bench.post(`${toolhost.runnerUrl}/tool`, answer.toolToken, { project, agent, turn, tool, input, ...extra }),
+    ask: (question, headers = {}, signal = null) =>
+      fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${answer.toolToken}`, 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(question),
+        signal,
+      }),
     async upload(text) {
       const bytes = Buffer.from(text);
       const sha256 = createHash('sha256').update(bytes).digest('hex');

@@ -1,15 +1,11 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { PackInspector } from '@suzumio/control-plane/packs/pack-inspector';
 import { type ErrorCode, errorCodes } from '@suzumio/contract/errors/codes';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type EventType, eventTypes } from '@suzumio/contract/model/event';
 import { listEvents } from '@suzumio/store/projects/events';
 import { startHttpServer } from '@suzumio/runtime/http/http-server';
-import { silentLogger } from '@suzumio/runtime/observability/logger';
-import { unseenHost } from '@suzumio/core/policy/host-paths';
-import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { maxRefs } from '@suzumio/protocol/shared-repository';
 import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/content-store';
 import { apiApp } from '../../src/app.js';
@@ -19,6 +15,7 @@ import { allOperations } from '@suzumio/contract/operations/operations';
 import { isOpen, type Operation, refusalsOf, scopeOf, takesKey } from '@suzumio/contract/operations/operation';
 import type { Answer } from '../support/api.js';
 import {
+  contextOf,
   type ContractWorld,
   contractWorld,
   contractYaml,
@@ -251,17 +248,7 @@ async function completedProject(): Promise<string> {
 
 describe('the catalogue', () => {
   test('has every route, and no other', async () => {
-    const { cell, transport, metrics } = world.api;
-    const context = {
-      cell,
-      transport,
-      metrics,
-      logger: silentLogger(),
-      policy: defaultPolicy,
-      host: unseenHost,
-      packs: new PackInspector(),
-      publicPath: '',
-    };
+    const context = contextOf(world.api);
     const hub = new EventHub(context);
     const routes = routesOf(apiApp(context, hub, local));
     await hub.close();

@@ -183,19 +183,21 @@ export async function contractWorld(): Promise<ContractWorld> {
 /** Where servers of a test listen. */
 export const local = { host: '127.0.0.1', port: 0 };
 
+/** What another server of the same cell works with. */
+export const contextOf = ({ cell, transport, metrics }: TestApi) => ({
+  cell,
+  transport,
+  metrics,
+  logger: silentLogger(),
+  policy: defaultPolicy,
+  host: unseenHost,
+  packs: new PackInspector(),
+  publicPath: '',
+});
+
 /** A server whose streams have been ended, as those of one that is about to stop. */
 async function stoppingServer(api: TestApi): Promise<HttpServer> {
-  const { cell, transport, metrics } = api;
-  const context = {
-    cell,
-    transport,
-    metrics,
-    logger: silentLogger(),
-    policy: defaultPolicy,
-    host: unseenHost,
-    packs: new PackInspector(),
-    publicPath: '',
-  };
+  const context = contextOf(api);
   const hub = new EventHub(context);
   await hub.close();
   return startHttpServer(apiApp(context, hub, local), local);

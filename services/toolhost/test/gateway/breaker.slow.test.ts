@@ -65,15 +65,7 @@ function advance(ms: number): void {
 }
 
 async function ask(attempt: Begun, text = 'Well?', step = '0'): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: step,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: text }] }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content: text }] }, { [stepHeader]: step });
   await response.text();
   return response.status;
 }

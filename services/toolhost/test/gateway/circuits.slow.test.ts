@@ -53,15 +53,7 @@ function advance(ms: number): void {
 }
 
 async function ask(attempt: Begun): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: '0',
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] }, { [stepHeader]: '0' });
   await response.text();
   return response.status;
 }

@@ -27,11 +27,10 @@ afterEach(async () => {
 const tools = [{ type: 'function', function: { name: 'artifacts_list', parameters: { type: 'object' } } }];
 
 async function ask(step: string): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ada.answer.toolToken}`, [stepHeader]: step },
-    body: JSON.stringify({ messages: [{ role: 'user', content: `Step ${step}?` }], tools }),
-  });
+  const response = await ada.ask(
+    { messages: [{ role: 'user', content: `Step ${step}?` }], tools },
+    { [stepHeader]: step },
+  );
   await response.text();
   return response.status;
 }

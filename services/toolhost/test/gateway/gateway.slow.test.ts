@@ -128,15 +128,7 @@ describe('a question', () => {
   test('has its last piece sent only when the answer is journaled', async () => {
     behaviour = { text: 'In pieces, one after the other.' };
     const { project, ada } = await start();
-    const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${ada.answer.toolToken}`,
-        'content-type': 'application/json',
-        [stepHeader]: '0',
-      },
-      body: JSON.stringify({ ...question(), stream: true }),
-    });
+    const response = await ada.ask({ ...question(), stream: true }, { [stepHeader]: '0' });
     let text = '';
     const state = async () => (await rows<{ status: string }>(project, 'SELECT status FROM model_calls'))[0]?.status;
     const decoder = new TextDecoder();
@@ -199,16 +191,7 @@ describe('a question', () => {
     const { project, ada } = await start();
     behaviour = { text: 'Late.', delayMs: 500 };
     const gone = new AbortController();
-    const asking = fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-      method: 'POST',
-      signal: gone.signal,
-      headers: {
-        authorization: `Bearer ${ada.answer.toolToken}`,
-        'content-type': 'application/json',
-        [stepHeader]: '0',
-      },
-      body: JSON.stringify(question()),
-    }).catch(() => undefined);
+    const asking = ada.ask(question(), { [stepHeader]: '0' }, gone.signal).catch(() => undefined);
     await eventually('the model is asked', () => server.requests.length === 1);
     gone.abort();
     await asking;

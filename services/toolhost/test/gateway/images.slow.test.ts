@@ -4,17 +4,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { imageUrl, maxImageBytes, maxImages } from '@suzumio/protocol/images';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { findArtifact } from '@suzumio/store/content/artifacts';
 import { collectContent } from '@suzumio/store/content/collect-content';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { publishArtifact } from '@suzumio/store/content/publish-artifact';
-import { redact } from '@suzumio/store/redaction/redact';
-import { redactableArtifact } from '@suzumio/store/redaction/redact-artifact';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { noon } from '../../../../test/support/cell.js';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { pictures } from '../../../../test/support/pictures.js';
 import { allowing, type Answer, type Begun, begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
+import { redactArtifact } from '../redact-artifact.js';
 
 let server: ModelServer;
 let bench: ToolhostBench;
@@ -73,15 +71,7 @@ async function started(text = yaml(), agent = 'ada'): Promise<Begun> {
 }
 
 async function ask(attempt: Begun, step: string, content: unknown, more: object = {}): Promise<Answer> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: step,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content }], ...more }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content }], ...more }, { [stepHeader]: step });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
@@ -354,16 +344,7 @@ describe('an image that is redacted', () => {
       ...step,
       result: { output: 'copy.png: [image]', image: facts(picture) },
     });
-    await bench.testing.store(project, async (store) => {
-      const { directory } = bench.testing.cell;
-      const place = { store, directory: directory.projectDir(project), file: directory.projectFile(project) };
-      const artifact = findArtifact(store.reader, { id });
-      if (!artifact) throw new Error('there is no such artifact');
-      await redact(place, await redactableArtifact(artifact, new ContentStore(place.directory)), {
-        actor: 'ops',
-        because: null,
-      });
-    });
+    await redactArtifact(bench, project, { id });
     expect(await bench.testing.rows(project, 'SELECT step FROM tool_calls WHERE image_json IS NOT NULL')).toEqual([]);
     const results = await bench.testing.rows<{ result: string }>(
       project,

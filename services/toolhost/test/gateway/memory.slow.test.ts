@@ -34,16 +34,10 @@ agents:
 
 async function ask(attempt: Begun, step: string, said: Behaviour, purpose = 'turn'): Promise<void> {
   behaviour = said;
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: step,
-      [purposeHeader]: purpose,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: `${step} of ${attempt.turn}` }] }),
-  });
+  const response = await attempt.ask(
+    { messages: [{ role: 'user', content: `${step} of ${attempt.turn}` }] },
+    { [stepHeader]: step, [purposeHeader]: purpose },
+  );
   const answer = await response.text();
   if (!response.ok) throw new Error(answer);
 }

@@ -34,15 +34,10 @@ afterEach(async () => {
 });
 
 async function ask(attempt: Begun, step: number): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: String(step),
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: `Question ${step}?` }] }),
-  });
+  const response = await attempt.ask(
+    { messages: [{ role: 'user', content: `Question ${step}?` }] },
+    { [stepHeader]: String(step) },
+  );
   await response.text();
   return response.status;
 }

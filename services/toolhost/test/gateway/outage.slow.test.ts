@@ -50,11 +50,7 @@ async function moment(nowMs: number): Promise<void> {
     if (claimed.status !== 200) throw new Error(JSON.stringify(claimed.body));
     const answer = claimed.body as unknown as ClaimAnswer;
     const attempt = begun(bench, project, answer.input.agent.id, turn, answer);
-    const asked = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${answer.toolToken}`, 'content-type': 'application/json', [stepHeader]: '0' },
-      body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-    });
+    const asked = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] }, { [stepHeader]: '0' });
     if (asked.ok) await attempt.report('complete', { output: { text: 'Done.' } });
     else expect(asked.status).toBe(424);
   }

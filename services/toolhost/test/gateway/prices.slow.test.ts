@@ -43,11 +43,7 @@ agents:
   ada: { role: thinker, prompt: Think. }
 `);
   const attempt = await bench.begin(project, 'ada');
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${attempt.answer.toolToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] });
   const { code, detail } = (await response.json()) as { code?: string; detail?: string };
   const [call] = await bench.testing.rows<{ nano_usd: number }>(project, 'SELECT nano_usd FROM model_calls');
   return {

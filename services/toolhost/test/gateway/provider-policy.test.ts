@@ -50,15 +50,7 @@ agents:
 `);
 
 async function ask(attempt: Begun, step: string): Promise<{ status: number; code: string; detail: string }> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: step,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] }, { [stepHeader]: step });
   const { code = '', detail = '' } = (await response.json()) as { code?: string; detail?: string };
   return { status: response.status, code, detail };
 }

@@ -62,15 +62,7 @@ interface Asked {
 }
 
 async function ask(attempt: Begun, step: string | undefined = '0', text = 'Well?'): Promise<Asked> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      [stepHeader]: step,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: text }] }),
-  });
+  const response = await attempt.ask({ messages: [{ role: 'user', content: text }] }, { [stepHeader]: step });
   return { status: response.status, json: (await response.json()) as Asked['json'] };
 }
 

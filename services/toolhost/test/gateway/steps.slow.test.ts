@@ -49,17 +49,11 @@ async function ask(
   signal: AbortSignal | null = null,
   headers: Record<string, string> = {},
 ): Promise<number> {
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${attempt.answer.toolToken}`,
-      'content-type': 'application/json',
-      ...(step === undefined ? {} : { [stepHeader]: step }),
-      ...headers,
-    },
-    body: JSON.stringify({ messages: [{ role: 'user', content: text }] }),
+  const response = await attempt.ask(
+    { messages: [{ role: 'user', content: text }] },
+    { ...(step === undefined ? {} : { [stepHeader]: step }), ...headers },
     signal,
-  });
+  );
   await response.text();
   return response.status;
 }

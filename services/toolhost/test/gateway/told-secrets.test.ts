@@ -60,11 +60,7 @@ async function everything(answer: string): Promise<string> {
 async function ask(keyOf = ', apiKeyEnv: MODEL_KEY'): Promise<{ status: number; text: string; all: string }> {
   const project = await bench.testing.create(yaml(keyOf));
   const ada = await bench.begin(project, 'ada');
-  const response = await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ada.answer.toolToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+  const response = await ada.ask({ messages: [{ role: 'user', content: 'Well?' }] });
   const text = await response.text();
   return { status: response.status, text, all: await everything(text) };
 }

@@ -46,11 +46,7 @@ agents:
   worker: { role: thinker, prompt: Think., count: 3 }
 `));
   const attempt = await bench.begin(project, agent);
-  await fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${attempt.answer.toolToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }] }),
-  });
+  await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] });
   const [turn] = await bench.testing.rows<Omit<Turn, 'failure'> & { failure_json: string }>(
     project,
     `SELECT turns.status, give_up_at_ms, turn_attempts.failure_json FROM turns JOIN turn_attempts ON turn_id = id

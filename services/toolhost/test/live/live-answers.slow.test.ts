@@ -1,35 +1,22 @@
-import { createServer, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type LiveFrame, type LiveLine, livePathOf } from '@suzumio/protocol/live';
-import { event } from '../../../../test/support/model-server.js';
 import { eventually } from '../../../../test/support/poll.js';
+import { finish, say, startToldProvider, type ToldProvider } from '../../../../test/support/told-provider.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
 const key = 'sk-very-secret-0123456789';
 
-/** A provider that says what the test tells it, piece by piece. */
-let provider: Server;
-let asked: PromiseWithResolvers<ServerResponse>;
+let provider: ToldProvider;
 let bench: ToolhostBench;
 let project: string;
 let ada: Begun;
 
 beforeEach(async () => {
-  asked = Promise.withResolvers();
-  provider = createServer((request, response) => {
-    text(request).then(() => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
-      asked.resolve(response);
-    }, asked.reject);
-  });
-  await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
-  const baseURL = `http://127.0.0.1:${String((provider.address() as AddressInfo).port)}/v1`;
+  provider = await startToldProvider();
   bench = await toolhostBench(
-    { ...allowing({ baseURL, apiKeyEnv: 'KEY' }), live: { followersOfTurn: 2 } },
+    { ...allowing({ baseURL: provider.baseURL, apiKeyEnv: 'KEY' }), live: { followersOfTurn: 2 } },
     { KEY: key },
   );
   project = await bench.testing.create(`
@@ -40,7 +27,7 @@ backend:
     mode: ai
     model: only
     models:
-      providers: { one: { type: openai-compatible, baseURL: "${baseURL}", apiKeyEnv: KEY } }
+      providers: { one: { type: openai-compatible, baseURL: "${provider.baseURL}", apiKeyEnv: KEY } }
       presets: { only: { provider: one, model: m } }
 agents:
   ada: { role: thinker, prompt: Think., tools: [] }
@@ -48,9 +35,8 @@ agents:
   ada = await bench.begin(project, 'ada');
 });
 afterEach(async () => {
-  provider.closeAllConnections();
+  await provider.close();
   await bench.close();
-  await new Promise((resolve) => provider.close(resolve));
 });
 
 interface Followed {
@@ -78,23 +64,14 @@ async function follow(): Promise<Followed> {
 }
 
 function ask(): Promise<Response> {
-  return fetch(`${bench.toolhost.runnerUrl}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${ada.answer.toolToken}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ messages: [{ role: 'user', content: 'Well?' }], stream: true }),
-  });
+  return ada.ask({ messages: [{ role: 'user', content: 'Well?' }], stream: true });
 }
-
-const say = (response: ServerResponse, content: string) =>
-  response.write(`${event({ choices: [{ index: 0, delta: { content } }] })}\n\n`);
-const finish = (response: ServerResponse) =>
-  response.end(`${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`);
 
 describe('what a model answers', () => {
   test('is seen while it comes, without the key that it says in two pieces', async () => {
     const { lines, ended } = await follow();
     const answered = ask().then((response) => response.text());
-    const saying = await asked.promise;
+    const saying = await provider.asked;
     say(saying, 'Half of ');
     await eventually('the first half is seen', () => textIn(lines) === 'Half of ', { show: () => lines });
     say(saying, `it, and ${key.slice(0, 10)}`);
@@ -113,7 +90,7 @@ describe('what a model answers', () => {
     const leaving = await open();
     const { lines } = await follow();
     const answered = ask().then((response) => response.text());
-    const saying = await asked.promise;
+    const saying = await provider.asked;
     await leaving.body?.cancel();
     say(saying, 'Still here. ');
     await eventually('it is seen', () => textIn(lines) === 'Still here. ', { show: () => lines });

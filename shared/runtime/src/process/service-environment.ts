@@ -38,6 +38,8 @@ export const controlPlaneEnvironment = serviceEnvironment.extend({
   SUZUMIO_POLICY_FILE: z.string().optional(),
 });
 
+export type ControlPlaneEnvironment = z.infer<typeof controlPlaneEnvironment>;
+
 /**
  * Reads a service's variables; empty ones count as not set.
  *
