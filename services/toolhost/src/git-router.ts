@@ -8,6 +8,7 @@ import {
   maxListedPacks,
   maxPackBytes,
   pushPath,
+  type PushRequest,
   pushRequest,
   type SharedState,
 } from '@suzumio/protocol/shared-repository';
@@ -19,7 +20,7 @@ import { keptInput } from '@suzumio/store/turns/kept-input';
 import { isPackOfTurn } from '@suzumio/store/turns/upstream-looks';
 import { requirePushable } from '@suzumio/store/content/shared-pushes';
 import { findPush, pushRights, pushToShared, requireRoom } from '@suzumio/store/turns/push-to-shared';
-import { attemptTokenOf, requireRunner, senderOf } from './auth.js';
+import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
 import { refuseCall } from './call-tool.js';
 import { closeOf } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
@@ -82,41 +83,42 @@ export function gitRouter(context: ToolhostContext): Router {
   router.post(pushPath, async (request, response) => {
     const token = await requireRunner(context, request);
     const body = await context.bodies.receive(request, senderOf(token), maxPushBytes, closeOf(response));
-    const { project, agent: named, turn, pack, ...push } = parse(pushRequest, jsonBody(body, mostMembers), 'push');
-    const answer = await using(context, request, async ({ store, agent }) => {
-      if (project !== token.project || turn !== token.turn || named !== agent) {
-        throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this push names another.');
-      }
-      const before = findPush(store.reader, turn, push);
-      if (before !== undefined) return { push: before };
-      // Before anything is read for it, and again in the transaction.
-      requireRoom(store.reader, store, agent, turn);
-      try {
-        for (const rights of pushRights(store.reader, store, { agent, turn })) {
-          requirePushable(store.reader, rights, push.updates);
-        }
-      } catch (error) {
-        if (!isSuzumioError(error, 'git-ref-refused')) throw error;
-        const call = {
-          ...token,
-          agent,
-          step: undefined,
-          tool: 'git.push',
-          input: keptInput(push.updates),
-          requestHash: '',
-        };
-        return await refuseCall(context, store, call, error.code, error.message);
-      }
-      context.cell.disk.require('rows');
-      const { attempt } = senderOf(token);
-      const checked = pack === undefined ? undefined : await checkedPack(context, { project, sha256: pack, attempt });
-      return { push: await store.write((tx) => pushToShared(tx, token, push, checked)) };
-    });
-    response.json(answer);
+    const asked = parse(pushRequest, jsonBody(body, mostMembers), 'push');
+    response.json(await using(context, request, (of) => takePush(context, token, asked, of)));
   });
 
   router.use(countUnreadable(context));
   return router;
+}
+
+/** @throws SuzumioError `forbidden`, and what the checks of a push throw; a reference that it may not change is a refused call */
+async function takePush(
+  context: ToolhostContext,
+  token: PresentedToken,
+  { project, agent: named, turn, pack, ...push }: PushRequest,
+  { store, agent }: { store: ProjectStore; agent: string },
+) {
+  if (project !== token.project || turn !== token.turn || named !== agent) {
+    throw new SuzumioError('forbidden', 'A token is good for its own turn only, and this push names another.');
+  }
+  const before = findPush(store.reader, turn, push);
+  if (before !== undefined) return { push: before };
+  // Before anything is read for it, and again in the transaction.
+  requireRoom(store.reader, store, agent, turn);
+  try {
+    for (const rights of pushRights(store.reader, store, { agent, turn })) {
+      requirePushable(store.reader, rights, push.updates);
+    }
+  } catch (error) {
+    if (!isSuzumioError(error, 'git-ref-refused')) throw error;
+    const input = keptInput(push.updates);
+    const call = { ...token, agent, step: undefined, tool: 'git.push', input, requestHash: '' };
+    return await refuseCall(context, store, call, error.code, error.message);
+  }
+  context.cell.disk.require('rows');
+  const { attempt } = senderOf(token);
+  const checked = pack === undefined ? undefined : await checkedPack(context, { project, sha256: pack, attempt });
+  return { push: await store.write((tx) => pushToShared(tx, token, push, checked)) };
 }
 
 /**

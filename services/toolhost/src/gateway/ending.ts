@@ -64,57 +64,14 @@ const unreachedPatienceMs = 10 * 60_000;
 
 /** How a call's error ends its attempt; undefined for an error of this process, which may pass. */
 export function endingOf(error: unknown): Ending | undefined {
-  if (error instanceof NoModelAvailable) {
-    const first = [...error.away].sort((a, b) => a.untilMs - b.untilMs)[0];
-    const failure: Failure = { code: 'provider-unavailable', message: beginningOf(error.message, 2000) };
-    return {
-      failure,
-      code: 'provider-unavailable',
-      wait: first && {
-        provider: first.circuit,
-        untilMs: first.untilMs,
-        asked: first.asked !== undefined,
-        ...(error.away.some(({ reached }) => reached) ? {} : { patienceMs: unreachedPatienceMs }),
-      },
-      failedItself: failedItself(error.away),
-    };
-  }
+  if (error instanceof NoModelAvailable) return awaiting(error);
+  if (error instanceof ProviderRefused) return refused(error);
   if (error instanceof DayBudgetSpent) {
     const { day, message } = error;
     return {
       failure: { code: 'day-budget-reached', message },
       code: 'budget-reached',
       wait: { provider: day.gate, untilMs: day.endsMs },
-    };
-  }
-  if (error instanceof ProviderRefused) {
-    const { provider, settings, preset } = error.candidate;
-    const refusals = {
-      'key-rejected': {
-        code: 'provider-key-rejected',
-        advice:
-          provider.apiKeyEnv === undefined
-            ? `look at apiKeyEnv, which the provider "${settings.provider}" does not name`
-            : `look at the key in the server's variable ${provider.apiKeyEnv}`,
-      },
-      'quota-spent': {
-        code: 'provider-quota-spent',
-        advice: `the account of ${provider.apiKeyEnv ?? 'the provider'} has nothing left; top it up, then retry the agent`,
-      },
-      'model-unknown': {
-        code: 'model-unknown',
-        advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}${addressAdvice(error)}`,
-      },
-      'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
-      'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
-    } as const;
-    const refusal = refusals[error.failure.kind as keyof typeof refusals];
-    return {
-      failure: {
-        code: refusal.code,
-        message: beginningOf(`${error.message.replace(/\.$/, '')}; ${refusal.advice}.`, 2000),
-      },
-      code: 'provider-refused',
     };
   }
   if (isSuzumioError(error, 'provider-refused')) {
@@ -125,6 +82,55 @@ export function endingOf(error: unknown): Ending | undefined {
     return { failure: { code, message: error.message }, code };
   }
   return undefined;
+}
+
+/** The models are asked again, in a later attempt, when the first of them may be. */
+function awaiting({ away, message }: NoModelAvailable): Ending {
+  const first = [...away].sort((a, b) => a.untilMs - b.untilMs)[0];
+  const failure: Failure = { code: 'provider-unavailable', message: beginningOf(message, 2000) };
+  return {
+    failure,
+    code: 'provider-unavailable',
+    wait: first && {
+      provider: first.circuit,
+      untilMs: first.untilMs,
+      asked: first.asked !== undefined,
+      ...(away.some(({ reached }) => reached) ? {} : { patienceMs: unreachedPatienceMs }),
+    },
+    failedItself: failedItself(away),
+  };
+}
+
+/** What a person can do about a refusal is said with it. */
+function refused(error: ProviderRefused): Ending {
+  const { provider, settings, preset } = error.candidate;
+  const refusals = {
+    'key-rejected': {
+      code: 'provider-key-rejected',
+      advice:
+        provider.apiKeyEnv === undefined
+          ? `look at apiKeyEnv, which the provider "${settings.provider}" does not name`
+          : `look at the key in the server's variable ${provider.apiKeyEnv}`,
+    },
+    'quota-spent': {
+      code: 'provider-quota-spent',
+      advice: `the account of ${provider.apiKeyEnv ?? 'the provider'} has nothing left; top it up, then retry the agent`,
+    },
+    'model-unknown': {
+      code: 'model-unknown',
+      advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}${addressAdvice(error)}`,
+    },
+    'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
+    'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
+  } as const;
+  const refusal = refusals[error.failure.kind as keyof typeof refusals];
+  return {
+    failure: {
+      code: refusal.code,
+      message: beginningOf(`${error.message.replace(/\.$/, '')}; ${refusal.advice}.`, 2000),
+    },
+    code: 'provider-refused',
+  };
 }
 
 /** Advice for an address without a version in its path: nearly all providers have one. */

@@ -50,42 +50,15 @@ const turnFiles = 16;
  * @throws AttemptFailure when it has to be killed and cannot be
  */
 export async function watchSandbox(options: WatchOptions): Promise<Watched> {
-  const { sandbox, directory, workspace, home, disk, stop, canMend, timeoutMs, limits, ofHome, now } = options;
+  const { sandbox, directory, workspace, disk, stop, timeoutMs, limits } = options;
   let tooLarge: string | undefined;
-  let cachesTooLarge = false as boolean;
   const stopTooLarge = (why: string) => {
     tooLarge = why;
     stop.stop('workspace-too-large');
   };
-  const homeBounds = { maxBytes: ofHome.homeBytes, maxEntries: ofHome.homeFiles };
-  const bounds = {
-    maxBytes: workspace.bounds.maxBytes + 2 * limits.maxOutputBytes,
-    maxEntries: workspace.bounds.maxEntries + turnFiles,
-  };
-  const sizes = new SizeWatch({
-    directories: () => [workspace.directory, workspace.ownArtifacts, directory.path],
-    leave: isCache(workspace),
-    bounds,
-    endsAt: canMend ? larger(bounds, homeBounds) : undefined,
-    unlinked: { bytes: () => sandbox.unlinkedBytes(), freeBytes: () => disk.freeBytes() },
-    everyMs: limits.sizeCheckMs,
-    now,
-    onTooLarge: stopTooLarge,
-  });
-  const homeSize = home && watchHome(home, homeBounds, options, stopTooLarge);
-  const caches = new SizeWatch({
-    directories: () => cachesIn(workspace),
-    within: workspace.directory,
-    bounds: homeBounds,
-    everyMs: limits.sizeCheckMs,
-    now,
-    onTooLarge: (why) => {
-      cachesTooLarge = true;
-      stopTooLarge(`${why} in directories that are not captured, such as node_modules`);
-    },
-  });
+  const sizes = watchSizes(options, stopTooLarge);
   const leaveDisk = disk.add({
-    measure: async () => together(together(await sizes.measure(), await homeSize?.measure()), await caches.measure()),
+    measure: () => sizes.measure(),
     end: (beyond) => (beyond === undefined ? stop.stop('disk-full') : stopTooLarge(beyond)),
   });
   const timers: NodeJS.Timeout[] = [setTimeout(() => stop.stop('time-limit'), timeoutMs)];
@@ -113,12 +86,54 @@ export async function watchSandbox(options: WatchOptions): Promise<Watched> {
     unwatch();
     leaveDisk();
     for (const timer of timers) clearTimeout(timer);
-    await Promise.all([sizes.stop(), homeSize?.stop(), caches.stop()]);
+    await sizes.stop();
   }
   // They would end the next turn, too. A sandbox that could not be killed may still write there, and put a link in the place of
   // one: it has not come so far.
-  if (cachesTooLarge) await removeCaches(workspace);
+  if (sizes.cachesTooLarge()) await removeCaches(workspace);
   return watched;
+}
+
+/** Watches how large the directories of a turn are: its own, its home, and those that are not captured. */
+function watchSizes(
+  { sandbox, directory, workspace, home, disk, canMend, limits, ofHome, now }: WatchOptions,
+  onTooLarge: (why: string) => void,
+) {
+  let cachesTooLarge = false;
+  const homeBounds = { maxBytes: ofHome.homeBytes, maxEntries: ofHome.homeFiles };
+  const bounds = {
+    maxBytes: workspace.bounds.maxBytes + 2 * limits.maxOutputBytes,
+    maxEntries: workspace.bounds.maxEntries + turnFiles,
+  };
+  const own = new SizeWatch({
+    directories: () => [workspace.directory, workspace.ownArtifacts, directory.path],
+    leave: isCache(workspace),
+    bounds,
+    endsAt: canMend ? larger(bounds, homeBounds) : undefined,
+    unlinked: { bytes: () => sandbox.unlinkedBytes(), freeBytes: () => disk.freeBytes() },
+    everyMs: limits.sizeCheckMs,
+    now,
+    onTooLarge,
+  });
+  const homeSize = home && watchHome(home, homeBounds, { limits, now }, onTooLarge);
+  const caches = new SizeWatch({
+    directories: () => cachesIn(workspace),
+    within: workspace.directory,
+    bounds: homeBounds,
+    everyMs: limits.sizeCheckMs,
+    now,
+    onTooLarge: (why) => {
+      cachesTooLarge = true;
+      onTooLarge(`${why} in directories that are not captured, such as node_modules`);
+    },
+  });
+  return {
+    measure: async () => together(together(await own.measure(), await homeSize?.measure()), await caches.measure()),
+    /** How its own directories exceed their limits now, if they do. */
+    check: () => own.check(),
+    cachesTooLarge: () => cachesTooLarge,
+    stop: () => Promise.all([own.stop(), homeSize?.stop(), caches.stop()]),
+  };
 }
 
 function larger(one: TreeBounds, other: TreeBounds): TreeBounds {

@@ -184,7 +184,34 @@ export class Door {
   }
 
   async #pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { runnerUrl, exchange, steps, complete, maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
+    const maxBytes = this.#admit(request);
+    if (request.url === livePath) {
+      await this.#takeReport(request, response);
+      return;
+    }
+    if (announcesWrites(request)) await this.options.beforeWrites?.();
+    try {
+      await this.#forward(request, response, maxBytes);
+    } catch (error) {
+      if (error instanceof RangeError) throw tooLarge(maxBytes);
+      if (isSuzumioError(error)) throw error;
+      throw new SuzumioError(
+        'server-unreachable',
+        'The ToolHost cannot be reached at the moment.',
+        {},
+        { cause: error },
+      );
+    }
+  }
+
+  /**
+   * Checks what a request's line and headers say.
+   *
+   * @returns how long its body may be
+   * @throws SuzumioError `not-found`, `attempt-busy`, and as the token and the length are refused
+   */
+  #admit(request: IncomingMessage): number {
+    const { maxContentBytes = largestContent, maxInFlight = 16 } = this.options;
     const maxBytes = allowance(request.method ?? '', request.url ?? '', maxContentBytes);
     if (maxBytes === undefined)
       throw new SuzumioError(
@@ -200,32 +227,22 @@ export class Door {
         `${maxInFlight} requests of this attempt are under way; ask again when one is answered.`,
         { retryAfterSeconds: busySeconds },
       );
-    if (request.url === livePath) {
-      await this.#takeReport(request, response);
-      return;
-    }
-    if (announcesWrites(request)) await this.options.beforeWrites?.();
-    try {
-      const isCall = request.url === '/tool';
-      const named = request.headers[stepHeader] !== undefined;
-      // Only the body says whether a call names its step, unless its runner says so in a header, too.
-      const looksForStep = isCall && !named && steps.isOpen;
-      const mostBytes = looksForStep ? maxCallBytes : complete && isCall ? maxCompletedBytes : undefined;
-      const call = mostBytes === undefined ? undefined : await shortBody(request, mostBytes);
-      const unnamed = looksForStep ? namesNoStep(call?.whole) : !named && request.url === chatPath;
-      const completed = call?.whole && call.whole.length <= maxCompletedBytes && (await complete?.(call.whole));
-      const body = completed || call?.whole;
-      await forward(request, response, { runnerUrl, exchange, steps, unnamed, maxBytes, body, source: call?.source });
-    } catch (error) {
-      if (error instanceof RangeError) throw tooLarge(maxBytes);
-      if (isSuzumioError(error)) throw error;
-      throw new SuzumioError(
-        'server-unreachable',
-        'The ToolHost cannot be reached at the moment.',
-        {},
-        { cause: error },
-      );
-    }
+    return maxBytes;
+  }
+
+  /** Passes a request on. Of a call, the body is read first where it has to be completed, or to be searched for a step. */
+  async #forward(request: IncomingMessage, response: ServerResponse, maxBytes: number): Promise<void> {
+    const { runnerUrl, exchange, steps, complete } = this.options;
+    const isCall = request.url === '/tool';
+    const named = request.headers[stepHeader] !== undefined;
+    // Only the body says whether a call names its step, unless its runner says so in a header, too.
+    const looksForStep = isCall && !named && steps.isOpen;
+    const mostBytes = looksForStep ? maxCallBytes : complete && isCall ? maxCompletedBytes : undefined;
+    const call = mostBytes === undefined ? undefined : await shortBody(request, mostBytes);
+    const unnamed = looksForStep ? namesNoStep(call?.whole) : !named && request.url === chatPath;
+    const completed = call?.whole && call.whole.length <= maxCompletedBytes && (await complete?.(call.whole));
+    const body = completed || call?.whole;
+    await forward(request, response, { runnerUrl, exchange, steps, unnamed, maxBytes, body, source: call?.source });
   }
 
   /** Answers a report itself: it is none of the ToolHost's routes for runners. */

@@ -1,6 +1,6 @@
 import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
-import type { ConversationEntry, ModelAnswerFacts } from '@suzumio/contract/model/conversation';
+import type { ConversationEntry } from '@suzumio/contract/model/conversation';
 import type { ModelCallView } from '@suzumio/contract/model/model-call';
 import { toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
@@ -79,41 +79,10 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
     const answered = resultAt<RecordedAnswer>(reader, turn, key);
     const call = asked.get(key);
     if (!answered || !call) continue;
-    if (!answered.ok) {
-      yield {
-        ...told('answer', 'assistant', answered.message),
-        ...timed(call),
-        step: key,
-        attempt,
-        code: answered.code,
-      };
-      continue;
-    }
-    const { answer, summary } = answered;
-    const facts: ModelAnswerFacts = {
-      preset: call.preset,
-      model: call.model,
-      inputTokens: call.inputTokens,
-      outputTokens: call.outputTokens,
-      costUsd: call.costUsd,
-      estimated: call.estimated,
-      finishReason: answer.finishReason,
-    };
-    const calls = answer.toolCalls.slice(0, maxCalls);
-    yield {
-      ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? answer.text),
-      ...timed(call),
-      step: key,
-      attempt,
-      calls: calls.map(({ id, name, arguments: written }) => ({
-        id,
-        name: beginningOf(name, maxArgumentsChars).toWellFormed(),
-        arguments: beginningOf(written, maxArgumentsChars).toWellFormed(),
-      })),
-      moreCalls: answer.toolCalls.length - calls.length,
-      answer: facts,
-    };
-    for (const [index, { id, name }] of calls.entries()) {
+    const { startedAt, endedAt } = call;
+    yield { ...answerOf(call, answered), step: key, attempt, startedAt, endedAt };
+    if (!answered.ok) continue;
+    for (const [index, { id, name }] of answered.answer.toolCalls.slice(0, maxCalls).entries()) {
       const place = `${key}.${String(index)}`;
       ofAnswers.add(place).add(writeStep(place));
       yield resultOf(reader, turn, place, { id, name });
@@ -125,7 +94,24 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
   }
 }
 
-const timed = ({ startedAt, endedAt }: Pick<ModelCallView, 'startedAt' | 'endedAt'>) => ({ startedAt, endedAt });
+/** What a model has answered, or why it has not. */
+function answerOf(call: ModelCallView, answered: RecordedAnswer): Entry {
+  if (!answered.ok) return { ...told('answer', 'assistant', answered.message), code: answered.code };
+  const { answer, summary } = answered;
+  const { preset, model, inputTokens, outputTokens, costUsd, estimated } = call;
+  const { finishReason, toolCalls } = answer;
+  const calls = toolCalls.slice(0, maxCalls);
+  return {
+    ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? answer.text),
+    calls: calls.map(({ id, name, arguments: written }) => ({
+      id,
+      name: beginningOf(name, maxArgumentsChars).toWellFormed(),
+      arguments: beginningOf(written, maxArgumentsChars).toWellFormed(),
+    })),
+    moreCalls: toolCalls.length - calls.length,
+    answer: { preset, model, inputTokens, outputTokens, costUsd, estimated, finishReason },
+  };
+}
 
 /** Steps that are no questions, and calls that are not recorded yet or never will be, in the order of their beginning. */
 function callsOf(reader: SqlReader, turn: string): { place: string }[] {

@@ -31,8 +31,7 @@ export function frozenInput(
     artifactsUpTo?: number | undefined;
   },
 ): FrozenInput {
-  const { mode, script } = agent.external === 1 ? { mode: 'mock' as const, script: undefined } : config.backend.runner;
-  const preset = presetOf(config, agent.id);
+  const runner = runnerOf(config, agent);
   return {
     project,
     agent: {
@@ -46,36 +45,52 @@ export function frozenInput(
     turn: {
       id: turn.id,
       prompt: told.prompt,
-      ...(mode === 'ai' ? { system: renderSystem(agent, project) } : {}),
+      ...(runner.mode === 'ai' ? { system: renderSystem(agent, project) } : {}),
       number: turn.number,
-      mail: told.mail.map((message) => ({
-        id: message.id,
-        sender: message.sender,
-        ...(message.recipient === undefined ? {} : { recipient: message.recipient }),
-        ...(message.channel === undefined ? {} : { channel: message.channel }),
-        priority: message.priority,
-        kind: message.kind,
-        threadId: message.threadId,
-        ...(message.replyTo === undefined ? {} : { replyTo: message.replyTo }),
-        body: message.body,
-        createdAt: new Date(message.createdAtMs).toISOString(),
-        ...(message.attachments.length === 0 ? {} : { attachments: [...message.attachments] }),
-      })),
+      mail: told.mail.map(asMail),
     },
-    runner:
-      mode === 'ai'
-        ? {
-            mode,
-            contextLimit: contextLimitOf(config, agent.id),
-            maxSteps: config.turn.maxSteps,
-            vision: blindPresets(config, agent.id).length === 0,
-            ...(preset === undefined ? {} : { model: preset }),
-          }
-        : { mode, ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}) },
+    runner,
     toolNames: toolNames(agent, config),
     ...(told.toolSet === undefined ? {} : { toolSet: told.toolSet }),
     ...(told.history ? { history: told.history } : {}),
     ...(told.artifactsUpTo === undefined ? {} : { artifactsUpTo: told.artifactsUpTo }),
+  };
+}
+
+/** What thinks for an agent: a model, or a script; for an external one neither. */
+function runnerOf(config: ProjectConfig, agent: AgentRow): FrozenInput['runner'] {
+  if (agent.external === 1) return { mode: 'mock' };
+  const { mode, script } = config.backend.runner;
+  if (mode === 'mock') {
+    return {
+      mode,
+      ...(script ? { script: script.filter((rule) => [agent.id, agent.base].includes(rule.agent)) } : {}),
+    };
+  }
+  const preset = presetOf(config, agent.id);
+  return {
+    mode,
+    contextLimit: contextLimitOf(config, agent.id),
+    maxSteps: config.turn.maxSteps,
+    vision: blindPresets(config, agent.id).length === 0,
+    ...(preset === undefined ? {} : { model: preset }),
+  };
+}
+
+function asMail(message: SelectedMail): NonNullable<FrozenInput['turn']['mail']>[number] {
+  const { id, sender, recipient, channel, priority, kind, threadId, replyTo, body, createdAtMs, attachments } = message;
+  return {
+    id,
+    sender,
+    ...(recipient === undefined ? {} : { recipient }),
+    ...(channel === undefined ? {} : { channel }),
+    priority,
+    kind,
+    threadId,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    body,
+    createdAt: new Date(createdAtMs).toISOString(),
+    ...(attachments.length === 0 ? {} : { attachments: [...attachments] }),
   };
 }
 
