@@ -78,6 +78,8 @@ describe('the site', () => {
     for (const file of files) expect(start).toContain(`class="rail-link" href="./docs/${posix.parse(file).name}"`);
     const decisions = (await readdir(`${root}docs/decisions`)).filter((name) => /^\d{4}-/.test(name));
     for (const name of decisions) expect([...pages.keys()]).toContain(`docs/decisions/${posix.parse(name).name}`);
+    const index = await read('docs/decisions/README.md');
+    expect([...index.matchAll(/\]\((\d{4}-[^)]+)\)/g)].map(([, name]) => name)).toEqual(decisions.toSorted());
   });
 });
 
