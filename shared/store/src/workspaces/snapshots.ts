@@ -25,6 +25,7 @@ export type ThreadAnswer = { result: SnapshotResults[keyof SnapshotResults] } | 
  */
 export class Snapshots {
   readonly #turns = new ProjectTurns();
+  readonly #asked = new Map<string, Promise<unknown>>();
   readonly #heapMb: number;
 
   /** @param memoryBytes what this process may use */
@@ -55,7 +56,19 @@ export class Snapshots {
     } catch (error) {
       if (!(error instanceof TooLong)) throw error;
     }
-    return (await this.#turns.take(projectDir, () => this.#inThread(projectDir, job))) as SnapshotResults[Kind];
+    return (await this.#once(projectDir, job)) as SnapshotResults[Kind];
+  }
+
+  /** What is asked again while it is done, as by a request that was repeated, has the same answer. */
+  #once(projectDir: string, job: SnapshotJob): Promise<unknown> {
+    const key = JSON.stringify([projectDir, job]);
+    const same = this.#asked.get(key);
+    if (same) return same;
+    const asked = this.#turns
+      .take(projectDir, () => this.#inThread(projectDir, job))
+      .finally(() => this.#asked.delete(key));
+    this.#asked.set(key, asked);
+    return asked;
   }
 
   async #inThread(projectDir: string, job: SnapshotJob): Promise<unknown> {

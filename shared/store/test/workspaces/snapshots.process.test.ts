@@ -176,6 +176,8 @@ describe('what differs between two snapshots', () => {
       ['added file-000000', 'removed z'],
     ]);
     expect(compared[0].items[1]?.after).toMatchObject({ sizeBytes: 2 });
+    const [once, again] = await Promise.all([compare(before, after), compare(before, after)]);
+    expect(again).toBe(once);
     await expect(compare(before, null)).rejects.toThrow(`The manifest ${missing.sha256} of a snapshot is missing.`);
   });
 
