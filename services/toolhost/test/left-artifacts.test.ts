@@ -1,7 +1,9 @@
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { cancelActiveTurn } from '@suzumio/store/turns/cancel-turn';
+import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { storeTree, type Tree } from '../../../test/support/trees.js';
 import { type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
@@ -161,4 +163,15 @@ test('all attempts of a turn find what others had published when it was first cl
   const again = await bench.claim(project, claimed.turn);
   expect(again.body['artifacts']).toEqual(claimed.answer.artifacts);
   expect(again.body['input']).not.toHaveProperty('artifactsUpTo');
+});
+
+test('a workspace that takes more memory than there is ends its turn, uncounted, and its agent is told', async () => {
+  const tooLarge = new SuzumioError('workspace-too-large', 'It takes more memory than there is.');
+  const reading = jest.spyOn(Snapshots.prototype, 'read').mockRejectedValue(tooLarge);
+  const first = await turn('ada', own({ 'a.md': '1' }));
+  expect(await unpublished(first)).toMatchObject({ items: [{ why: 'It takes more memory than there is.' }] });
+  expect(await bench.testing.rows(project, 'SELECT files_json FROM workspace_changes')).toEqual([{ files_json: null }]);
+  reading.mockRestore();
+  await turn('ada', own({ 'a.md': '1', 'b.md': '2' }));
+  expect(await names()).toEqual(['ada/a.md', 'ada/b.md']);
 });

@@ -65,7 +65,12 @@ export const workspaceDirectory = z.strictObject({
 
 /** The manifest of a directory whose entries are sorted by name. */
 export function manifestBytes(entries: readonly DirectoryEntry[]): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(JSON.stringify({ version: 2, entries: entries.map(inOrder) }));
+  return new TextEncoder().encode(`{"version":2,"entries":[${entries.map(entryJson).join(',')}]}`);
+}
+
+/** An entry in the one form that it has in manifests. */
+export function entryJson(entry: DirectoryEntry): string {
+  return JSON.stringify(inOrder(entry));
 }
 
 /** An entry whose keys have the one order that manifests have. */

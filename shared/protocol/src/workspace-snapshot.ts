@@ -1,12 +1,13 @@
+import { entriesIn, isOfVersion } from './manifest-entries.js';
 import {
   type DirectoryEntry,
-  manifestBytes,
+  directoryEntry,
+  entryJson,
   maxWorkspaceBytes,
   maxWorkspaceFiles,
   maxWorkspacePathLength,
-  workspaceDirectory,
   type WorkspaceEntry,
-  workspaceManifest,
+  workspaceEntry,
 } from './workspace-manifest.js';
 
 /** A snapshot that is not what its id or the rules of manifests say. */
@@ -159,38 +160,39 @@ export function byName(a: { readonly name: string }, b: { readonly name: string 
 }
 
 function parseManifest(bytes: Uint8Array) {
-  const document = documentIn(bytes);
-  const flat = workspaceManifest.safeParse(document).data;
-  return flat ?? { version: 2 as const, entries: parseDirectory(bytes, document) };
+  if (!isOfVersion(bytes, 1)) return { version: 2 as const, entries: parseDirectory(bytes) };
+  return { version: 1 as const, entries: parsed(bytes, 1, (json) => workspaceEntry.parse(JSON.parse(json))) };
 }
 
 /** @throws SnapshotInvalid where it is not the one form of what it says */
-function parseDirectory(bytes: Uint8Array, document = documentIn(bytes)): readonly DirectoryEntry[] {
-  const manifest = workspaceDirectory.safeParse(document);
-  if (!manifest.success) {
-    throw new SnapshotInvalid('The snapshot is not a workspace manifest.', { cause: manifest.error });
-  }
-  const { entries } = manifest.data;
-  if (entries.some((entry, index) => index > 0 && byName(entries[index - 1] ?? entry, entry) >= 0)) {
-    throw new SnapshotInvalid('The entries of the snapshot are not sorted, or one is there twice.');
-  }
-  if (!sameBytes(manifestBytes(entries), bytes)) {
-    throw new SnapshotInvalid('A manifest of the snapshot has not the form that manifests have.');
-  }
-  return entries;
+function parseDirectory(bytes: Uint8Array): readonly DirectoryEntry[] {
+  let previous: DirectoryEntry | undefined;
+  return parsed(bytes, 2, (json) => {
+    const entry = directoryEntry.parse(JSON.parse(json));
+    if (previous && byName(previous, entry) >= 0) {
+      throw new SnapshotInvalid('The entries of the snapshot are not sorted, or one is there twice.');
+    }
+    if (entryJson(entry) !== json) {
+      throw new SnapshotInvalid('A manifest of the snapshot has not the form that manifests have.');
+    }
+    previous = entry;
+    return entry;
+  });
 }
 
-function documentIn(bytes: Uint8Array): unknown {
+function parsed<Entry>(bytes: Uint8Array, version: 1 | 2, entryOf: (json: string) => Entry): Entry[] {
   if (bytes.length > maxWorkspaceManifestBytes) throw new SnapshotInvalid('A manifest of the snapshot is too long.');
+  const entries: Entry[] = [];
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes));
+    for (const json of entriesIn(bytes, version)) {
+      if (entries.length === maxWorkspaceFiles) throw tooLarge();
+      entries.push(entryOf(json));
+    }
   } catch (error) {
+    if (error instanceof SnapshotInvalid) throw error;
     throw new SnapshotInvalid('The snapshot is not a workspace manifest.', { cause: error });
   }
-}
-
-function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  return entries;
 }
 
 /** The directories that entries name and of which there is no manifest yet. */

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { FileCounts, WorkspaceChangeView } from '@suzumio/contract/model/workspace';
 import type { workspaces } from '@suzumio/contract/operations/workspaces';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
@@ -79,7 +79,7 @@ export function workspaceRuns(): Runs<Workspaces> {
     try {
       return (await snapshots.read(projectDir, 'compare', { ...asked, page: { limit: 0, path } })).files;
     } catch (error) {
-      if (error instanceof SnapshotInvalid) return null;
+      if (error instanceof SnapshotInvalid || isSuzumioError(error, 'workspace-too-large')) return null;
       throw error;
     }
   }

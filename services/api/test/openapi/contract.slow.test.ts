@@ -8,6 +8,7 @@ import { listEvents } from '@suzumio/store/projects/events';
 import { startHttpServer } from '@suzumio/runtime/http/http-server';
 import { maxRefs } from '@suzumio/protocol/shared-repository';
 import { ContentStore, hashOf, maxContentBytes } from '@suzumio/store/content/content-store';
+import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { apiApp } from '../../src/app.js';
 import { EventHub } from '../../src/events/event-hub.js';
 import { liveMessage } from '@suzumio/contract/operations/turns';
@@ -641,6 +642,18 @@ const ownRefusals: Readonly<Record<string, () => Promise<Answer>>> = {
     expect((await world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 0 } })).status).toBe(200);
     return world.call(operationCalled('restoreWorkspace'), { project, body: { turn: 1 } });
   },
+  ...Object.fromEntries(
+    (['listWorkspaceEntries', 'getWorkspaceFile', 'restoreWorkspace', 'getTurnChanges', 'getTurnDiff'] as const).map(
+      (name) => [
+        `${name} workspace-too-large`,
+        () => {
+          const tooLarge = new SuzumioError('workspace-too-large', 'It takes more memory than there is.');
+          jest.spyOn(Snapshots.prototype, 'read').mockRejectedValueOnce(tooLarge);
+          return world.call(operationCalled(name), requestOf(operationCalled(name)));
+        },
+      ],
+    ),
+  ),
   'getReport report-missing': () => world.call(operationCalled('getReport')),
   'listWorkers server-unreachable': () => {
     const away = new SuzumioError('server-unreachable', 'The queue cannot be reached now.');

@@ -112,7 +112,7 @@ export const workspaces = resource('Workspaces', {
     summary: "What is in a directory of an agent's workspace, ordered by name.",
     query: workspaceEntriesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(workspaceEntryListAnswer) } },
-    refusals: ['agent-unknown', 'turn-unknown', 'workspace-path-unknown'],
+    refusals: ['agent-unknown', 'turn-unknown', 'workspace-path-unknown', 'workspace-too-large'],
   },
   getWorkspaceFile: {
     method: 'get',
@@ -134,7 +134,14 @@ export const workspaces = resource('Workspaces', {
       },
       304: { description: 'The client has them.' },
     },
-    refusals: ['agent-unknown', 'turn-unknown', 'workspace-path-unknown', 'content-collected', 'range-not-satisfiable'],
+    refusals: [
+      'agent-unknown',
+      'turn-unknown',
+      'workspace-path-unknown',
+      'workspace-too-large',
+      'content-collected',
+      'range-not-satisfiable',
+    ],
   },
   getWorkspaceRepository: {
     method: 'get',
@@ -160,6 +167,7 @@ export const workspaces = resource('Workspaces', {
       'agent-state-refused',
       'project-closed',
       'workspace-changed',
+      'workspace-too-large',
       'content-collected',
       'idempotency-mismatch',
     ],
@@ -171,7 +179,7 @@ export const workspaces = resource('Workspaces', {
     description: 'Ordered by path, directory by directory. A turn that has not ended has changed nothing yet.',
     query: turnChangesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(turnChangesAnswer) } },
-    refusals: ['turn-unknown'],
+    refusals: ['turn-unknown', 'workspace-too-large'],
   },
   getTurnDiff: {
     method: 'get',
@@ -181,6 +189,6 @@ export const workspaces = resource('Workspaces', {
       'Files that are no text, very long, or collected are named, with a sentence. A diff ends after 2 MB, and says how much is missing.',
     query: turnDiffQuery,
     answers: { 200: { description: 'The diff.', content: { 'text/x-diff': z.string() } } },
-    refusals: ['turn-unknown'],
+    refusals: ['turn-unknown', 'workspace-too-large'],
   },
 });

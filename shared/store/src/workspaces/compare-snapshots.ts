@@ -1,5 +1,5 @@
 import type { FileChange, FileCounts } from '@suzumio/contract/model/workspace';
-import { maxWorkspaceFiles } from '@suzumio/protocol/workspace-manifest';
+import { maxWorkspaceFiles, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { type OpenedDirectory, type OpenedEntry, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 
 /** What differs between two snapshots. */
@@ -44,7 +44,8 @@ export async function compareSnapshots(
   const changes: FileChange[] = [];
   const walk = new Walk(path, (change) => {
     files[change.change] += 1;
-    if (last === undefined || isBehind(change.path, last)) changes.push(change);
+    // One more than the page has: whether there are more.
+    if (changes.length <= limit && (last === undefined || isBehind(change.path, last))) changes.push(change);
   });
   await walk.directories(before, after, '');
   const items = changes.slice(0, limit);
@@ -72,6 +73,7 @@ class Walk {
     if (before?.sha256 !== undefined && before.sha256 === after?.sha256) return;
     for (const [was, is, name] of this.#pairs(before, after)) {
       const path = `${prefix}${name}`;
+      if (path.length > maxWorkspacePathLength) throw new SnapshotInvalid('The snapshot has a path that is too long.');
       if (this.#isWanted(path)) await this.#entries(was, is, path, name);
     }
   }

@@ -1,6 +1,9 @@
+import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { storedManifest, TooLong } from '../content/stored-snapshot.js';
+import { ProjectTurns } from '../project-turns.js';
+import { memoryLimitBytes } from '../sqlite/memory-limits.js';
 import { threadAnswer } from '../thread-answer.js';
 import { carryOut, type SnapshotJob, type SnapshotJobs, type SnapshotResults } from './snapshot-job.js';
 
@@ -18,14 +21,22 @@ export type ThreadAnswer = { result: SnapshotResults[keyof SnapshotResults] } | 
 
 /**
  * Reads the manifests of snapshots, which agents may make as long as a workspace allows. Most are short and are read here; a job
- * that meets long ones is done by a thread, one after the other.
+ * that meets long ones is done by a thread, one after the other. Projects take turns.
  */
 export class Snapshots {
-  #before: Promise<unknown> = Promise.resolve();
+  readonly #turns = new ProjectTurns();
+  readonly #asked = new Map<string, Promise<unknown>>();
+  readonly #heapMb: number;
+
+  /** @param memoryBytes what this process may use */
+  constructor(memoryBytes = memoryLimitBytes()) {
+    this.#heapMb = Math.min(mostHeapMb, Math.floor((memoryBytes * heapShare) / 1024 ** 2));
+  }
 
   /**
    * @param projectDir where the manifests are stored
-   * @throws SnapshotInvalid where a manifest is missing, or is none, or describes more than a workspace may have
+   * @throws SnapshotInvalid where a manifest is missing, or is none, or describes more than a workspace may have; SuzumioError
+   *   `workspace-too-large` where this takes more memory than a thread has here
    */
   async read<Kind extends keyof SnapshotJobs>(
     projectDir: string,
@@ -45,17 +56,48 @@ export class Snapshots {
     } catch (error) {
       if (!(error instanceof TooLong)) throw error;
     }
-    const turn = this.#before.then(() => inThread(projectDir, job));
-    this.#before = turn.catch(() => undefined);
-    return (await turn) as SnapshotResults[Kind];
+    return (await this.#once(projectDir, job)) as SnapshotResults[Kind];
+  }
+
+  /** What is asked again while it is done, as by a request that was repeated, has the same answer. */
+  #once(projectDir: string, job: SnapshotJob): Promise<unknown> {
+    const key = JSON.stringify([projectDir, job]);
+    const same = this.#asked.get(key);
+    if (same) return same;
+    const asked = this.#turns
+      .take(projectDir, () => this.#inThread(projectDir, job))
+      .finally(() => this.#asked.delete(key));
+    this.#asked.set(key, asked);
+    return asked;
+  }
+
+  async #inThread(projectDir: string, job: SnapshotJob): Promise<unknown> {
+    const memory = { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb };
+    try {
+      const answer = await threadAnswer<ThreadAnswer>(threadEntry, { projectDir, job }, memory);
+      if ('invalid' in answer) throw new SnapshotInvalid(answer.invalid);
+      return answer.result;
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      throw new SuzumioError(
+        'workspace-too-large',
+        `What the workspace has of names and links takes more than the ${String(this.#heapMb)} MiB of memory that this service has to ` +
+          'read them: have fewer files or shorter names and links in it, or give the service more memory.',
+        { heapMb: this.#heapMb },
+        { cause: error },
+      );
+    }
   }
 }
 
-async function inThread(projectDir: string, job: SnapshotJob): Promise<unknown> {
-  const answer = await threadAnswer<ThreadAnswer>(threadEntry, { projectDir, job }, { maxOldGenerationSizeMb });
-  if ('invalid' in answer) throw new SnapshotInvalid(answer.invalid);
-  return answer.result;
-}
+/**
+ * The share of this process's memory for the thread's heap. Of the 512 MiB that Compose gives, two workspaces with the longest names
+ * and links that a capture takes need less.
+ */
+const heapShare = 1 / 4;
+const mostHeapMb = 512;
+const maxYoungGenerationSizeMb = 16;
 
-/** Room for two workspaces' manifests at their longest. */
-const maxOldGenerationSizeMb = 512;
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}

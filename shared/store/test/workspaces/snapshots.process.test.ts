@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { ContentStore } from '@suzumio/store/content/content-store';
@@ -8,6 +11,11 @@ import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import fc from '../../../../test/support/fast-check.js';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
+
+import { storeLongestWorkspace } from '../fixtures/longest-workspace.js';
+
+const run = promisify(execFile);
+const fixture = fileURLToPath(new URL('../fixtures/read-snapshots.mjs', import.meta.url));
 
 let directory: string;
 let content: ContentStore;
@@ -168,6 +176,8 @@ describe('what differs between two snapshots', () => {
       ['added file-000000', 'removed z'],
     ]);
     expect(compared[0].items[1]?.after).toMatchObject({ sizeBytes: 2 });
+    const [once, again] = await Promise.all([compare(before, after), compare(before, after)]);
+    expect(again).toBe(once);
     await expect(compare(before, null)).rejects.toThrow(`The manifest ${missing.sha256} of a snapshot is missing.`);
   });
 
@@ -191,6 +201,63 @@ describe('what differs between two snapshots', () => {
       'larger than workspaces may be',
     );
   });
+});
+
+describe('a service with 512 MiB', () => {
+  const carryOut = async (...jobs: object[]) => {
+    const { stdout } = await run(process.execPath, [fixture, directory, '512', JSON.stringify(jobs)]);
+    return JSON.parse(stdout) as { answers: object[]; longestDelayMs: number; mib: number };
+  };
+
+  test('reads the longest workspaces that can be captured, several jobs at once', async () => {
+    const [before, after] = [await storeLongestWorkspace(content, 'a'), await storeLongestWorkspace(content, 'b')];
+    const all = { before, after };
+    const { answers, longestDelayMs, mib } = await carryOut(
+      { kind: 'compare', ...all, page: { limit: 0 } },
+      { kind: 'compare', ...all, page: { limit: 1000 } },
+      { kind: 'contents', snapshot: after },
+      { kind: 'artifacts', ...all },
+      { kind: 'look', snapshot: after, path: '0/0', limit: 1000 },
+    );
+    const compared = { files: { added: 49_996, changed: 0, removed: 49_996 } };
+    expect(answers).toEqual([compared, compared, { found: expect.any(Number) }, { found: 0 }, {}]);
+    // What they take beside the service itself.
+    expect(mib).toBeLessThan(320);
+    expect(longestDelayMs).toBeLessThan(1_000);
+  }, 120_000);
+
+  test('refuses what takes more memory, and goes on', async () => {
+    const text = (start: string) => `${start}€${'x'.repeat(4_090)}`;
+    const long = (mark: string) =>
+      Array.from({ length: 8_000 }, (_, number) => ({
+        kind: 'link' as const,
+        name: String(number).padStart(6, '0'),
+        target: text(mark),
+      }));
+    const [before, after] = [
+      await content.putBytes(manifestBytes(long('a'))),
+      await content.putBytes(manifestBytes(long('b'))),
+    ];
+    const { answers } = await carryOut(
+      { kind: 'compare', before, after, page: { limit: 0 } },
+      { kind: 'look', snapshot: await content.putBytes(manifestBytes(long('c').slice(0, 100))), path: '', limit: 1 },
+    );
+    expect(answers).toEqual([
+      { name: 'SuzumioError', code: 'workspace-too-large', message: expect.stringContaining('128 MiB of memory') },
+      {},
+    ]);
+  }, 120_000);
+
+  test('is not ended by what is no manifest', async () => {
+    const many = await content.putBytes(Buffer.from(`{"version":2,"entries":[${'{},'.repeat(20_000_000)}{}]}`));
+    const deep = await content.putBytes(Buffer.from(`{"version":1,"entries":[${'['.repeat(60_000_000)}`));
+    const { answers } = await carryOut(
+      { kind: 'look', snapshot: many, path: '', limit: 1 },
+      { kind: 'contents', snapshot: deep },
+    );
+    const refused = { name: 'SnapshotInvalid', message: 'The snapshot is not a workspace manifest.' };
+    expect(answers).toEqual([refused, refused]);
+  }, 120_000);
 });
 
 describe('what is at a path of a snapshot', () => {
