@@ -167,6 +167,22 @@ describe('the palette', () => {
     browser.expectErrors(/status of 400/);
   });
 
+  test('opens again in the moment in which it was closed', async () => {
+    const page = await open('/projects');
+    await title(page, 'Projects').waitFor();
+    await press(page, 'Control+k');
+    const field = page.getByRole('combobox', { name: /^Where to go/ });
+    await field.fill('riv');
+    // The browser tells that a dialog was closed after that, and a key may come between.
+    await page.evaluate(`
+      document.querySelector('dialog[open]').close();
+      dispatchEvent(new KeyboardEvent('keydown', { key: 'k', code: 'KeyK', ctrlKey: true, cancelable: true }));
+    `);
+    await soon(async () => expect(await field.inputValue()).toBe(''));
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 200))');
+    expect(await field.isVisible()).toBe(true);
+  });
+
   test('does what state and scope allow on the page, and nothing else', async () => {
     const page = await open('/p/river');
     await page.getByRole('button', { name: /^Pause/ }).waitFor();

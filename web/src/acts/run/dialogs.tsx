@@ -1,7 +1,8 @@
-import { type ReactElement, useEffect, useSyncExternalStore } from 'react';
+import { Fragment, type ReactElement, useLayoutEffect, useSyncExternalStore } from 'react';
 import { useLocation } from 'wouter';
 
 let shown: ReactElement | undefined;
+let opened = 0;
 const watching = new Set<() => void>();
 
 function show(dialog: ReactElement | undefined): void {
@@ -11,7 +12,9 @@ function show(dialog: ReactElement | undefined): void {
 
 /** Opens a dialog over the page. It stays when what opened it goes: somebody else may be faster. */
 export function openDialog(dialog: ReactElement): void {
-  show(dialog);
+  opened += 1;
+  // The browser tells later that one before was closed, which is not to close this one, even where they are alike.
+  show(<Fragment key={opened}>{dialog}</Fragment>);
 }
 
 /** Takes the dialog away; the focus is where it was, or else in the page. */
@@ -32,6 +35,6 @@ export function Dialogs() {
     () => shown,
   );
   const [place] = useLocation();
-  useEffect(() => () => show(undefined), [place]);
+  useLayoutEffect(() => () => show(undefined), [place]);
   return dialog ?? null;
 }
