@@ -90,6 +90,28 @@ describe('the versions of a project file', () => {
     expect(await page.content()).not.toContain('squirrel');
   });
 
+  test('are among what people did, and lead from there to what each changed', async () => {
+    const page = await open('/p/delta/log?what=acts');
+    const back = page.getByRole('row', { name: /admin changed the project file/ }).first();
+    await back
+      .getByText('version 4, which brings back version 1: agents.ada.prompt, agents.ben.prompt', { exact: true })
+      .waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Project' }).count()).toBe(0);
+    await back.getByRole('link', { name: 'version 4' }).click();
+    await page.getByRole('list', { name: 'From version 3 to version 4' }).waitFor();
+  });
+
+  test('tell what was added to a list, and nothing else of it', async () => {
+    const withTools = (tools: string) => fileOf('listed').replace('role: reader,', `role: reader, tools: [${tools}],`);
+    await api.create(withTools('messages.send, messages.reply'));
+    await apply('listed', { file: withTools('messages.send, messages.reply, artifacts.list'), baseVersion: 1 });
+    const page = await open('/p/listed/setup?v=2&with=1');
+    const change = changes(page, 'From version 1 to version 2');
+    await change.getByText('artifacts.list').waitFor();
+    expect(await change.locator('.diff-added').count()).toBe(1);
+    expect(await change.locator('.diff-removed').count()).toBe(0);
+  });
+
   test('show what is hostile in them as text', async () => {
     const page = await open('/p/delta/setup?v=3&with=2');
     const change = changes(page, 'From version 2 to version 3');
