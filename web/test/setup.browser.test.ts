@@ -145,6 +145,23 @@ describe('the versions of a project file', () => {
     await dialog.getByText('Version 4 is in force.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await versionLink(page, 4).getByText('Brings back version 1').waitFor();
+    // What is in force is shown, and not the version that was looked at.
+    await page.waitForURL(/\/p\/back\/setup$/);
+    await page.getByText('Version 4, in force').waitFor();
+  });
+
+  test('leave agents behind that are retired, which need nothing', async () => {
+    await api.create(fileOf('gone'));
+    await api.post('/api/projects/gone/start');
+    const without = fileOf('gone').replace(/ {2}ben: .*\n/, '');
+    await apply('gone', { file: without, baseVersion: 1 });
+    const page = await open('/p/gone/agents');
+    await page.getByText('It was retired').waitFor();
+    const why = page.waitForResponse(/\/why$/);
+    await page.goto(`${api.url}/p/gone`);
+    await why;
+    await page.getByText('retired', { exact: true }).locator('visible=true').first().waitFor();
+    expect(await page.getByText('It was retired').count()).toBe(0);
   });
 
   test('are many: earlier ones come in parts', async () => {

@@ -71,7 +71,7 @@ function differences(before: unknown, after: unknown, path: readonly string[]): 
 function shownAt(config: object, path: readonly string[]): unknown {
   const value = path.reduce<unknown>((found, key) => (isMap(found) ? own(found, key) : undefined), config) ?? null;
   if (path.length !== 2 || path[0] !== 'agents' || !isMap(value)) return value;
-  // No file has that field: which entry the agent is of.
+  // Nobody writes that field: it says which entry the agent is of.
   return Object.fromEntries(Object.entries(value).filter(([field]) => field !== 'base'));
 }
 

@@ -129,7 +129,7 @@ describe('two versions of a project file', () => {
     const came = effects('  ada: {', '  zoe: { role: r, prompt: p }\n  ada: {');
     expect(came).toEqual(expect.arrayContaining(['agents.zoe at-once', 'channels.#team at-once']));
     expect(came.filter((line) => line.startsWith('agents.zoe'))).toHaveLength(1);
-    // Nothing that no file says.
+    // Nothing that nobody writes.
     expect(compare('  ada: {', '  zoe: { role: r, prompt: p }\n  ada: {').map(({ after }) => after)).toContainEqual({
       role: 'r',
       prompt: 'p',
