@@ -93,9 +93,8 @@ describe('the versions of a project file', () => {
   test('are among what people did, and lead from there to what each changed', async () => {
     const page = await open('/p/delta/log?what=acts');
     const back = page.getByRole('row', { name: /admin changed the project file/ }).first();
-    await back
-      .getByText('version 4, which brings back version 1: agents.ada.prompt, agents.ben.prompt', { exact: true })
-      .waitFor();
+    await back.getByText('changed the project file to version 4, which brings back 1', { exact: true }).waitFor();
+    await back.getByText('agents.ada.prompt, agents.ben.prompt', { exact: true }).waitFor();
     expect(await page.getByRole('columnheader', { name: 'Project' }).count()).toBe(0);
     await back.getByRole('link', { name: 'version 4' }).click();
     await page.getByRole('list', { name: 'From version 3 to version 4' }).waitFor();

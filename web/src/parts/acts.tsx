@@ -88,7 +88,7 @@ export function Acts({
           title: 'Did what',
           cell: (act) => (
             <>
-              {verbOf(act)}{' '}
+              {verbOf(act)} {act.type === 'config.changed' ? <NewVersion act={act} /> : null}
               {act.subject === null ? null : (
                 <b>
                   <bdi>{visible(act.subject)}</bdi>
@@ -101,8 +101,8 @@ export function Acts({
         {
           title: 'With',
           className: 'wide',
-          classOf: ({ type }) => (type === 'config.changed' ? 'quiet' : 'clip quiet'),
-          cell: (act) => (act.type === 'config.changed' ? <NewVersion act={act} /> : <bdi>{withWhat(act.data)}</bdi>),
+          classOf: () => 'clip quiet',
+          cell: ({ type, data }) => <bdi>{type === 'config.changed' ? fieldsOf(data) : withWhat(data)}</bdi>,
         },
       ]}
     />
@@ -120,21 +120,26 @@ function ProjectOf({ act: { project, type } }: { act: Act }) {
   );
 }
 
-/** Which version a file got, which leads to what it changed, and which fields these are. */
+/** Which version a file got, which leads to what it changed. */
 function NewVersion({ act: { project, data } }: { act: Act }) {
-  const { reverts, changed } = data;
   const version = Number(data['version']);
-  const fields = Array.isArray(changed) ? changed.map(String) : [];
+  const { reverts } = data;
   return (
     <>
+      to{' '}
       <Link href={`/p/${project}/setup?v=${version}&with=${version - 1}`} className="evidence">
         version {version}
       </Link>
-      {typeof reverts === 'number' ? `, which brings back version ${reverts}` : ''}:{' '}
-      <bdi>{visible(fields.slice(0, mostFields).join(', '))}</bdi>
-      {fields.length > mostFields ? ` and ${fields.length - mostFields} more` : ''}
+      {typeof reverts === 'number' ? `, which brings back ${reverts}` : ''}
     </>
   );
+}
+
+/** The fields of a file that were changed. */
+function fieldsOf({ changed }: Act['data']): string {
+  const fields = Array.isArray(changed) ? changed.map(String) : [];
+  const more = fields.length - mostFields;
+  return visible(fields.slice(0, mostFields).join(', ')) + (more > 0 ? ` and ${more} more` : '');
 }
 
 function withWhat(data: Act['data']): string {

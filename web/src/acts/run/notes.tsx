@@ -129,7 +129,7 @@ function Writer({ note: { author, project, turn, createdAt, editedBy, editedAt, 
           {' '}
           in{' '}
           <Link href={`/p/${project}/turns/${turn}`} className="evidence">
-            turn <bdi>{turn}</bdi>
+            {`turn ${turn}`}
           </Link>{' '}
           of <bdi>{project}</bdi>
         </>

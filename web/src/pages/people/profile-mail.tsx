@@ -28,7 +28,7 @@ export function ProfileMail({ nickname, team }: { nickname: string; team: string
           <p role="status">
             It was sent.{' '}
             <Link href={mailPath(project, seq)} className="evidence" onClick={close}>
-              Read it, and what is answered, in <bdi>{project}</bdi>
+              {`Read it, and what is answered, in ${project}`}
             </Link>
           </p>
         );
@@ -38,7 +38,7 @@ export function ProfileMail({ nickname, team }: { nickname: string; team: string
     >
       {(close) =>
         isAway ? (
-          <p className="people-away">
+          <p>
             Mail to a profile goes to its agent in the standing project of its team, and{' '}
             {team === null ? (
               <>
@@ -55,7 +55,7 @@ export function ProfileMail({ nickname, team }: { nickname: string; team: string
                 )}
                 :{' '}
                 <Link href={`/teams/${team}`} className="evidence" onClick={close}>
-                  the page of the team <bdi>{team}</bdi>
+                  {`the page of the team ${team}`}
                 </Link>{' '}
                 {standing?.team.project == null ? 'makes it' : 'brings it up to date'}.
               </>

@@ -58,7 +58,7 @@ export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent:
         <Section title="Memory" note="what it noted, or was given to know">
           <Notes of={{ project: project.id, agent: agent.id }} name={nameOf(agent)} />
           {agent.profile === null ? null : (
-            <p className="quiet agent-profile">
+            <p className="quiet">
               It finds the notes of its profile, too: <ProfileOf id={agent.profile} />.
             </p>
           )}
