@@ -18,7 +18,7 @@ test('a profile is changed on the version that was read, and otherwise shown as 
   const { code, out, err } = await update('--role', 'writer', '--base', '1');
   expect({ code, err }).toEqual({
     code: 3,
-    err: 'The profile Akari was read at version 1, and is at version 2 by now (user); role is not what was read. Nothing was saved: look at what has changed, and save on that version.\n',
+    err: 'The profile Akari was read at version 1, and is at version 2 by now (user); role is not what was read. Nothing was changed: look at what it is by now, and name that version.\n',
   });
   expect(out).toMatch(/^It is this by now:\n\nAkari, editor\n(.*\n)* {2}version {2}2, by user\n/);
   expect(JSON.parse((await update('--role', 'writer', '--base', '1', '--json')).err)).toMatchObject({
@@ -46,4 +46,11 @@ test('a note is changed on the version that was read, and otherwise shown as it 
     err: expect.stringMatching(/^The note note_\w+ of profile Akari was read at version 1, and is at version 2 by now/),
   });
   expect(await edit('Levels in yards.', '--base', '2')).toMatchObject({ code: 0 });
+  const forget = (...words: string[]) => world.run('memory', 'forget', '--profile', 'Akari', id, '--yes', ...words);
+  expect(await forget('--base', '2')).toMatchObject({
+    code: 3,
+    out: expect.stringMatching(/^It is this by now:\n\nnote_.*, version 3 by user .*\n {2}Levels in yards\.\n/),
+    err: expect.stringMatching(/was read at version 2, and is at version 3 by now/),
+  });
+  expect(await forget('--base', '3')).toMatchObject({ code: 0 });
 });

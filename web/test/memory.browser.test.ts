@@ -60,13 +60,16 @@ describe.each([
     expect(await notes(page).count()).toBe(1);
     await memory(page).getByRole('searchbox').fill('nothing');
     await page.keyboard.press('Enter');
-    await memory(page).getByText('No note has any of this.').waitFor();
+    await memory(page).getByText('No note has any of these words.').waitFor();
+    await memory(page).getByRole('searchbox').fill('a gau');
+    await page.keyboard.press('Enter');
+    await memory(page).getByText('They are whole: gau* finds those that begin so.').waitFor();
     await memory(page).getByRole('searchbox').fill('');
 
     const feet = notes(page).filter({ hasText: 'Levels in feet.' });
     await feet.getByRole('button', { name: /^Edit…/ }).click();
     await dialog(page).getByLabel('Text').fill('Levels in metres.');
-    await dialog(page).getByRole('button', { name: 'Note it' }).click();
+    await dialog(page).getByRole('button', { name: 'Save' }).click();
     const metres = notes(page).filter({ hasText: 'Levels in metres.' });
     await metres.getByText('changed by').waitFor();
     await metres.getByRole('button', { name: /^Erase…/ }).click();
@@ -93,7 +96,7 @@ describe.each([
     await shown.getByRole('button', { name: /^Edit…/ }).click();
     await dialog(page).getByLabel('Text').fill('Levels in metres.');
     await api.post(`${at}/${note.id}`, { text: 'Levels in yards.' });
-    await dialog(page).getByRole('button', { name: 'Note it' }).click();
+    await dialog(page).getByRole('button', { name: 'Save', exact: true }).click();
     const meanwhile = dialog(page).getByRole('region', { name: 'What was changed meanwhile' });
     await meanwhile.getByText('admin changed it just now. You began with version 1').waitFor();
     await meanwhile.getByText('Levels in yards.').waitFor();
@@ -103,7 +106,23 @@ describe.each([
     await meanwhile.getByRole('button', { name: 'Save on version 2' }).click();
     await dialog(page).waitFor({ state: 'detached' });
     expect(await texts(at)).toContain('Levels in metres.');
-    await api.call('DELETE', `${at}/${note.id}`);
+
+    // Nothing is erased that was not read.
+    const metres = notes(page).filter({ hasText: 'Levels in metres.' });
+    await metres.getByRole('button', { name: /^Erase…/ }).click();
+    await api.post(`${at}/${note.id}`, { text: 'Levels in miles.' });
+    const erase = dialog(page).getByRole('button', { name: 'Erase', exact: true });
+    await erase.click();
+    await dialog(page)
+      .getByRole('alert')
+      .getByText('admin has changed it meanwhile, and nothing is erased yet.')
+      .waitFor();
+    await dialog(page).getByText('Levels in miles.').waitFor();
+    expect(await texts(at)).toContain('Levels in miles.');
+    expect(await violations(page)).toEqual([]);
+    await erase.click();
+    await dialog(page).waitFor({ state: 'detached' });
+    expect(await texts(at)).not.toContain('Levels in miles.');
     browser.expectErrors(/status of 409/);
   });
 
@@ -133,4 +152,13 @@ describe.each([
     await notes(page).getByText('To be read.').waitFor();
     expect(await memory(page).getByRole('button').count()).toBe(0);
   });
+});
+
+test('the memory of an agent leads to that of the profile that it started from', async () => {
+  const file = 'name: desk\ntask: Read.\nbackend: { runner: { mode: mock } }\nagents:\n  seeker: { profile: Akari }\n';
+  expect((await api.post('/api/projects', { file })).status).toBe(201);
+  const page = await open('/p/desk/agents/seeker');
+  await memory(page).getByText('It finds the notes of its profile, too').waitFor();
+  await memory(page).getByRole('link', { name: 'Akari' }).click();
+  await page.waitForURL(/\/profiles\/Akari$/);
 });

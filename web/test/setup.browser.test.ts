@@ -90,6 +90,27 @@ describe('the versions of a project file', () => {
     expect(await page.content()).not.toContain('squirrel');
   });
 
+  test('are among what people did, and lead from there to what each changed', async () => {
+    const page = await open('/p/delta/log?what=acts');
+    const back = page.getByRole('row', { name: /admin changed the project file/ }).first();
+    await back.getByText('changed the project file to version 4, which brings back 1', { exact: true }).waitFor();
+    await back.getByText('agents.ada.prompt, agents.ben.prompt', { exact: true }).waitFor();
+    expect(await page.getByRole('columnheader', { name: 'Project' }).count()).toBe(0);
+    await back.getByRole('link', { name: 'version 4' }).click();
+    await page.getByRole('list', { name: 'From version 3 to version 4' }).waitFor();
+  });
+
+  test('tell what was added to a list, and nothing else of it', async () => {
+    const withTools = (tools: string) => fileOf('listed').replace('role: reader,', `role: reader, tools: [${tools}],`);
+    await api.create(withTools('messages.send, messages.reply'));
+    await apply('listed', { file: withTools('messages.send, messages.reply, artifacts.list'), baseVersion: 1 });
+    const page = await open('/p/listed/setup?v=2&with=1');
+    const change = changes(page, 'From version 1 to version 2');
+    await change.getByText('artifacts.list').waitFor();
+    expect(await change.locator('.diff-added').count()).toBe(1);
+    expect(await change.locator('.diff-removed').count()).toBe(0);
+  });
+
   test('show what is hostile in them as text', async () => {
     const page = await open('/p/delta/setup?v=3&with=2');
     const change = changes(page, 'From version 2 to version 3');
@@ -123,6 +144,23 @@ describe('the versions of a project file', () => {
     await dialog.getByText('Version 4 is in force.').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await versionLink(page, 4).getByText('Brings back version 1').waitFor();
+    // What is in force is shown, and not the version that was looked at.
+    await page.waitForURL(/\/p\/back\/setup$/);
+    await page.getByText('Version 4, in force').waitFor();
+  });
+
+  test('leave agents behind that are retired, which need nothing', async () => {
+    await api.create(fileOf('gone'));
+    await api.post('/api/projects/gone/start');
+    const without = fileOf('gone').replace(/ {2}ben: .*\n/, '');
+    await apply('gone', { file: without, baseVersion: 1 });
+    const page = await open('/p/gone/agents');
+    await page.getByText('It was retired').waitFor();
+    const why = page.waitForResponse(/\/why$/);
+    await page.goto(`${api.url}/p/gone`);
+    await why;
+    await page.getByText('retired', { exact: true }).locator('visible=true').first().waitFor();
+    expect(await page.getByText('It was retired').count()).toBe(0);
   });
 
   test('are many: earlier ones come in parts', async () => {

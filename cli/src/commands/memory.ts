@@ -51,7 +51,7 @@ export const registerMemory: Register = (program, action) => {
     ['memory edit --profile Akari note_01KB3Z8T5V0000000000000001 --tag gauges --tag moved'],
   ).action(action(edit));
   examples(
-    ofWhom(memory, 'forget', 'erase a note', '[note]').option('--yes', 'do not ask', false),
+    withBase(ofWhom(memory, 'forget', 'erase a note', '[note]').option('--yes', 'do not ask', false)),
     ['memory forget newsroom editor note_01KB3Z8T5V0000000000000001'],
     ['memory forget --profile Akari note_01KB3Z8T5V0000000000000001 --yes'],
   ).action(action(forget));
@@ -113,7 +113,7 @@ function notesOf(api: Client, subject: Subject) {
       get: (note: string) => api.getProfileNote({ profile, note }),
       add: (body: AddedNote) => api.addProfileNote({ profile, body }),
       edit: (note: string, body: EditedNote) => api.editProfileNote({ profile, note, body }),
-      forget: (note: string) => api.forgetProfileNote({ profile, note }),
+      forget: (note: string, base?: number) => api.forgetProfileNote({ profile, note, query: baseOf(base) }),
       record: (note: string) => api.getProfileNoteRecord({ profile, note }),
       redact: (note: string, body: Reason) => api.redactProfileNote({ profile, note, body }),
     };
@@ -124,11 +124,13 @@ function notesOf(api: Client, subject: Subject) {
     get: (note: string) => api.getAgentNote({ project, agent, note }),
     add: (body: AddedNote) => api.addAgentNote({ project, agent, body }),
     edit: (note: string, body: EditedNote) => api.editAgentNote({ project, agent, note, body }),
-    forget: (note: string) => api.forgetAgentNote({ project, agent, note }),
+    forget: (note: string, base?: number) => api.forgetAgentNote({ project, agent, note, query: baseOf(base) }),
     record: (note: string) => api.getAgentNoteRecord({ project, agent, note }),
     redact: (note: string, body: Reason) => api.redactAgentNote({ project, agent, note, body }),
   };
 }
+
+const baseOf = (base: number | undefined) => (base === undefined ? {} : { baseVersion: base });
 
 interface AddedNote {
   text: string;
@@ -246,7 +248,7 @@ async function forget(
   project: string | undefined,
   agent: string | undefined,
   named: string | undefined,
-  { yes, ...of }: OfProfile & { yes: boolean },
+  { yes, base, ...of }: OfProfile & { yes: boolean; base?: number },
 ): Promise<undefined> {
   const subject = subjectOf('forget', [project, agent, named], of);
   const [id] = subject.rest;
@@ -255,7 +257,10 @@ async function forget(
   const { note } = await notes.get(id);
   const warning = [`${subject.name} will not find this again:`, ...noteLines(note, session)].join('\n');
   await confirm(session, warning, { yes, command: `memory forget ${subject.command} ${id}` });
-  const answer = await notes.forget(note.id);
+  // Who was asked has read this version.
+  const answer = await edited(session, notes.forget(id, base ?? (yes ? undefined : note.version)), async () =>
+    noteLines((await notes.get(id)).note, session),
+  );
   tell(session, answer, [`${answer.id} is erased.`], `memory list ${subject.command}`);
 }
 

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { actListAnswer } from '@suzumio/contract/operations/acts';
+import { forgetNoteOfAgent, noteForAgent } from '@suzumio/store/memory/agent-notes';
+import { turnRow } from '@suzumio/store/rows';
 import { noon, teamYaml } from '../../../test/support/cell.js';
 import { type TestApi, testApi } from './support/api.js';
-import { failTurn, submit } from './support/play.js';
+import { beginTurn, failTurn, submit } from './support/play.js';
 import { refusal } from './support/refusal.js';
 
 let api: TestApi;
@@ -86,4 +88,16 @@ test('whoever may read one project is told of that alone, and of the cell only w
 test('what was done is no refusal', async () => {
   await aDay();
   expect((await api.get('/api/audit')).json).toMatchObject({ items: [] });
+});
+
+test('notes are among it that people wrote, and none that an agent has written or erased in its turn', async () => {
+  await api.create();
+  const { turn } = await beginTurn(api, 'team', 'ada');
+  await api.write('team', (tx) => {
+    const by = { turn: turnRow(tx, turn) };
+    const { id } = noteForAgent(tx, 'ada', { text: 'Levels in feet.', tags: [] }, by);
+    forgetNoteOfAgent(tx, 'ada', id, by);
+  });
+  await done(api.post('/api/projects/team/agents/ada/notes', { text: 'Levels in metres.' }));
+  expect(said(await acts()).filter((line) => line.includes('memory.'))).toEqual(['admin memory.noted team ada']);
 });

@@ -56,6 +56,11 @@ describe.each([ada, akari])('notes at %s', (path) => {
     });
     expect(noteIn(await change('In miles.', 2))).toMatchObject({ text: 'In miles.', version: 3 });
     expect(noteIn(await change('In inches.'))).toMatchObject({ text: 'In inches.', version: 4 });
+    const erase = (base: string) => api.call('DELETE', `${path}/${id}?baseVersion=${base}`);
+    expect((await erase('3')).json).toMatchObject({ code: 'edit-conflict', base: 3, version: 4, by: 'admin' });
+    expect(refusal(await erase('x'))).toMatchObject({ code: 'invalid-request' });
+    expect(await texts(path)).toContain('In inches.');
+    expect((await erase('4')).status).toBe(200);
   });
 
   test('are added once for each key', async () => {

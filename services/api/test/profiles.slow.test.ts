@@ -236,6 +236,7 @@ describe('a standing project', () => {
   });
 
   test('is made from the profiles of a team, once, and runs', async () => {
+    expect((await api.get('/api/teams/research')).json).toMatchObject({ differences: null });
     const made = await up('research', { file: standingYaml('desk') });
     expect(made.status).toBe(201);
     expect(standUpAnswer.parse(made.json)).toMatchObject({
@@ -285,11 +286,9 @@ describe('a standing project', () => {
     await register('Mio', { team: 'research' });
     await api.post('/api/profiles/Ren/retire');
     await api.post('/api/profiles/Akari', { role: 'editor' });
-    expect(standUpAnswer.parse((await up('research')).json).differences).toEqual({
-      absent: ['Mio'],
-      departed: ['member-2'],
-      changed: ['Akari'],
-    });
+    const differences = { absent: ['Mio'], departed: ['member-2'], changed: ['Akari'] };
+    expect((await api.get('/api/teams/research')).json).toMatchObject({ team: { project: 'desk' }, differences });
+    expect(standUpAnswer.parse((await up('research')).json).differences).toEqual(differences);
     const next = standUpAnswer.parse((await up('research', { file: standingYaml('desk-2') })).json);
     expect(next).toMatchObject({ made: true, differences: { absent: [], departed: [], changed: [] } });
     expect(profileMessageAnswer.parse((await mail('Mio')).json)).toMatchObject({ project: 'desk-2' });

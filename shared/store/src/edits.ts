@@ -24,7 +24,7 @@ export function requireNewest(
     changed.length === 0 ? '' : `; ${changed.join(', ')} ${changed.length === 1 ? 'is' : 'are'} not what was read`;
   throw new SuzumioError(
     'edit-conflict',
-    `${what} was read at version ${String(base)}, and is at version ${String(version)} by now${whose}${which}. Nothing was saved: look at what has changed, and save on that version.`,
+    `${what} was read at version ${String(base)}, and is at version ${String(version)} by now${whose}${which}. Nothing was changed: look at what it is by now, and name that version.`,
     { base, version, by, changed },
   );
 }

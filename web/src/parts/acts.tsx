@@ -51,9 +51,23 @@ function verbOf({ type, subject }: Pick<Act, 'type' | 'subject'>): string {
 }
 
 const mostValueChars = 120;
+/** So many fields of a file are named that was changed. */
+const mostFields = 5;
 
-/** What people did, a row each, the newest first. */
-export function Acts({ acts, actorHref }: { acts: readonly Act[]; actorHref: (actor: string) => string }) {
+/**
+ * What people did, a row each, the newest first.
+ *
+ * @param ofOne whether all of it was done to one project
+ */
+export function Acts({
+  acts,
+  actorHref,
+  ofOne = false,
+}: {
+  acts: readonly Act[];
+  actorHref: (actor: string) => string;
+  ofOne?: boolean;
+}) {
   return (
     <Table
       rows={acts}
@@ -74,7 +88,7 @@ export function Acts({ acts, actorHref }: { acts: readonly Act[]; actorHref: (ac
           title: 'Did what',
           cell: (act) => (
             <>
-              {verbOf(act)}{' '}
+              {verbOf(act)} {act.type === 'config.changed' ? <NewVersion act={act} /> : null}
               {act.subject === null ? null : (
                 <b>
                   <bdi>{visible(act.subject)}</bdi>
@@ -83,12 +97,12 @@ export function Acts({ acts, actorHref }: { acts: readonly Act[]; actorHref: (ac
             </>
           ),
         },
-        { title: 'Project', cell: (act) => <ProjectOf act={act} /> },
+        ...(ofOne ? [] : [{ title: 'Project', cell: (act: Act) => <ProjectOf act={act} /> }]),
         {
           title: 'With',
           className: 'wide',
           classOf: () => 'clip quiet',
-          cell: ({ data }) => <bdi>{withWhat(data)}</bdi>,
+          cell: ({ type, data }) => <bdi>{type === 'config.changed' ? fieldsOf(data) : withWhat(data)}</bdi>,
         },
       ]}
     />
@@ -106,10 +120,38 @@ function ProjectOf({ act: { project, type } }: { act: Act }) {
   );
 }
 
+/** Which version a file got, which leads to what it changed. */
+function NewVersion({ act: { project, data } }: { act: Act }) {
+  const version = Number(data['version']);
+  const { reverts } = data;
+  return (
+    <>
+      to{' '}
+      <Link href={`/p/${project}/setup?v=${version}&with=${version - 1}`} className="evidence">
+        version {version}
+      </Link>
+      {typeof reverts === 'number' ? `, which brings back ${reverts}` : ''}
+    </>
+  );
+}
+
+/** The fields of a file that were changed. */
+function fieldsOf({ changed }: Act['data']): string {
+  const fields = Array.isArray(changed) ? changed.map(String) : [];
+  const more = fields.length - mostFields;
+  return visible(fields.slice(0, mostFields).join(', ')) + (more > 0 ? ` and ${more} more` : '');
+}
+
 function withWhat(data: Act['data']): string {
   return Object.entries(data)
     .filter(([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .map(([name, value]) => `${name} ${wordsOf(value)}`)
     .map((text) => visible(text.slice(0, mostValueChars)))
     .join(', ');
+}
+
+function wordsOf(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
+  return JSON.stringify(value);
 }

@@ -28,6 +28,10 @@ export function agentPath(project: string, agent: string): string {
   return `/p/${project}/agents/${agent}`;
 }
 
+export function profilePath(nickname: string): string {
+  return `/profiles/${encodeURIComponent(nickname)}`;
+}
+
 /**
  * The repository that agents share; with `to`, what differs between two commits of it.
  *

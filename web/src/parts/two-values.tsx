@@ -8,7 +8,11 @@ const mostInline = 80;
 /** What a value was, and what it is. */
 export function TwoValues({ before, after }: { before?: unknown; after?: unknown }) {
   const [old, next] = [textOf(before), textOf(after)];
-  if (isLong(old) || isLong(next)) return <DiffRows before={old} after={next} />;
+  if (isLong(old) || isLong(next)) {
+    // A list that goes on is no change of what was its last line.
+    const end = old.endsWith('\n') || next.endsWith('\n') ? '' : '\n';
+    return <DiffRows before={old && old + end} after={next && next + end} />;
+  }
   return (
     <p className="change-values">
       {before == null ? (

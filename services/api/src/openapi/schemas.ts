@@ -242,6 +242,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   Team: teamView,
   TeamSummary: teamSummary,
   TeamAnswer: teams.teamAnswer,
+  ShownTeam: teams.shownTeamAnswer,
   TeamList: teams.teamListAnswer,
   DeletedTeam: teams.deleteTeamAnswer,
   StandingDifferences: teams.standingDifferences,

@@ -41,7 +41,7 @@ export const memoryRuns: Runs<typeof memory> = {
   forgetAgentNote(call) {
     parse(emptyRequest, bodyOf(call.request), 'body');
     return call.write((tx) => {
-      forgetNoteOfAgent(tx, call.params.agent, call.params.note, { actor: call.actor });
+      forgetNoteOfAgent(tx, call.params.agent, call.params.note, { actor: call.actor }, call.query.baseVersion);
       return { id: call.params.note };
     });
   },
@@ -79,9 +79,9 @@ export const memoryRuns: Runs<typeof memory> = {
     return { note };
   },
 
-  async forgetProfileNote({ context, params, request, actor }) {
+  async forgetProfileNote({ context, params, query: { baseVersion }, request, actor }) {
     parse(emptyRequest, bodyOf(request), 'body');
-    await context.cell.catalog.profileNotes.forget(params.profile, params.note);
+    await context.cell.catalog.profileNotes.forget(params.profile, params.note, baseVersion);
     await noteAct(context, 'profile.note-forgotten', params.profile, actor);
     return { id: params.note };
   },

@@ -1,6 +1,8 @@
+import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { emptyRequest } from '@suzumio/contract/operations/request';
 import type { teams } from '@suzumio/contract/operations/teams';
 import { parse } from '@suzumio/runtime/http/validate';
+import { differencesOf } from '@suzumio/store/cell/standing-project';
 import { bodyOf } from '../call.js';
 import type { Runs } from '../routes.js';
 
@@ -13,7 +15,18 @@ export const teamRuns: Runs<typeof teams> = {
     return { team };
   },
 
-  getTeam: ({ context, params }) => ({ team: context.cell.catalog.teams.get(params.team) }),
+  async getTeam({ context: { cell }, params }) {
+    const team = cell.catalog.teams.get(params.team);
+    if (team.project === null) return { team, differences: null };
+    const differences = await cell.stores
+      .use(team.project, ({ reader }) => differencesOf(cell.catalog, team.name, reader))
+      .catch((error: unknown) => {
+        // It may have been deleted since, or be broken: the team is told all the same.
+        if (isSuzumioError(error)) return null;
+        throw error;
+      });
+    return { team, differences };
+  },
 
   updateTeam: async ({ context, params, body, key }) => ({
     team: await context.cell.catalog.teams.update(params.team, body, key),

@@ -5,7 +5,7 @@ import { redaction } from '../model/redaction.js';
 import { summaryView } from '../model/turn-summary.js';
 import { redactedAnswer, redactRequest } from './messages.js';
 import { json, type OperationShape, resource } from './operation.js';
-import { baseVersion, listOf, noQuery, page, request } from './request.js';
+import { baseQuery, baseVersion, listOf, noQuery, page, request } from './request.js';
 
 export const notesQuery = request({
   q: noteQuery.optional().describe(noteSearchMeaning + ' The other parameters but `limit` have no effect then.'),
@@ -114,9 +114,9 @@ function notesAt<const At extends string>(
       path: note,
       summary: `Erases a note from the memory of ${whose}.`,
       description: `${of.stays}: see \`…/redact\`.`,
-      query: noQuery,
+      query: baseQuery,
       answers: { 200: { description: 'It is no more.', content: json(forgottenNote) } },
-      refusals: [unknown, 'note-unknown'],
+      refusals: [unknown, 'note-unknown', 'edit-conflict'],
     },
     record: {
       ...cell,

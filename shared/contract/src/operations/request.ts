@@ -82,14 +82,14 @@ export const timeRange = {
   until: moment.optional().describe('Only before this moment, or before this day.'),
 };
 
+const baseMeaning =
+  'The `version` that was read before: where another one is the newest, nothing is changed. Without it, the newest is changed, whichever that is.';
+
 /** Of what several people may change at the same time. */
-export const baseVersion = z
-  .int()
-  .min(1)
-  .optional()
-  .describe(
-    'The `version` that was read before: where another one is the newest, nothing is changed. Without it, the newest is changed, whichever that is.',
-  );
+export const baseVersion = z.int().min(1).optional().describe(baseMeaning);
+
+/** The same where something is erased. */
+export const baseQuery = request({ baseVersion: numeral(1, Number.MAX_SAFE_INTEGER).optional().describe(baseMeaning) });
 
 export const emptyRequest = request({});
 

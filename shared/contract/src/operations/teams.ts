@@ -43,6 +43,13 @@ export const standingDifferences = z.object({
 });
 export type StandingDifferences = z.infer<typeof standingDifferences>;
 
+/** A team, and how its standing project differs from it. */
+export const shownTeamAnswer = teamAnswer.extend({
+  differences: standingDifferences
+    .nullable()
+    .describe('How its standing project differs from it. Null where it has none, and where that one cannot be read.'),
+});
+
 export const standUpAnswer = projectAnswer.extend({
   team: z.string(),
   made: z.boolean().describe('Whether this request made it.'),
@@ -80,7 +87,7 @@ export const teams = resource('Profiles', {
     wholeCell: true,
     summary: 'A team and its members: the profiles in it that are not retired.',
     query: noQuery,
-    answers: { 200: { description: 'The team.', content: json(teamAnswer) } },
+    answers: { 200: { description: 'The team.', content: json(shownTeamAnswer) } },
     refusals: ['team-unknown'],
   },
   updateTeam: {

@@ -27,8 +27,8 @@ export function compareConfigs(
   const shownAfter = byName(withoutSecretValues(after));
   return differences(byName(before), byName(after), []).map((difference) => ({
     path: difference.path.join('.'),
-    before: valueAt(shownBefore, difference.path),
-    after: valueAt(shownAfter, difference.path),
+    before: shownAt(shownBefore, difference.path),
+    after: shownAt(shownAfter, difference.path),
     ...(returning(difference, facts) ??
       beginning(difference, after, facts) ??
       effectOf(difference, before.tools.toolpacks)),
@@ -68,8 +68,11 @@ function differences(before: unknown, after: unknown, path: readonly string[]): 
   return [...keys].flatMap((key) => differences(own(before, key), own(after, key), [...path, key]));
 }
 
-function valueAt(config: object, path: readonly string[]): unknown {
-  return path.reduce<unknown>((value, key) => (isMap(value) ? own(value, key) : undefined), config) ?? null;
+function shownAt(config: object, path: readonly string[]): unknown {
+  const value = path.reduce<unknown>((found, key) => (isMap(found) ? own(found, key) : undefined), config) ?? null;
+  if (path.length !== 2 || path[0] !== 'agents' || !isMap(value)) return value;
+  // Nobody writes that field: it says which entry the agent is of.
+  return Object.fromEntries(Object.entries(value).filter(([field]) => field !== 'base'));
 }
 
 /** Names of a file may be those of what every object has. */
@@ -90,7 +93,7 @@ function returning({ path, after }: Difference, { former }: LivingFacts): Effect
   if (others.length === 0) {
     return {
       effect: 'at-once',
-      reason: `${id} is brought back, with its files and its memory. Its undelivered mail is delivered again by agents reset --redeliver.`,
+      reason: `${id} is brought back, with its files and its memory. Mail that was not delivered to it stays so until it is delivered again.`,
     };
   }
   const fields = others.map((difference) => difference.path.slice(2).join('.')).join(', ');

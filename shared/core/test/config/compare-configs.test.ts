@@ -129,6 +129,12 @@ describe('two versions of a project file', () => {
     const came = effects('  ada: {', '  zoe: { role: r, prompt: p }\n  ada: {');
     expect(came).toEqual(expect.arrayContaining(['agents.zoe at-once', 'channels.#team at-once']));
     expect(came.filter((line) => line.startsWith('agents.zoe'))).toHaveLength(1);
+    // Nothing that nobody writes.
+    expect(compare('  ada: {', '  zoe: { role: r, prompt: p }\n  ada: {').map(({ after }) => after)).toContainEqual({
+      role: 'r',
+      prompt: 'p',
+      tools: [],
+    });
     expect(effects('  eve: { role: outside, prompt: Wait., tools: ["*"], backend: external }\n', '')).toEqual(
       expect.arrayContaining(['agents.eve at-once', 'channels.#team at-once']),
     );

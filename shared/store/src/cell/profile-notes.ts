@@ -77,9 +77,9 @@ export class ProfileNotes {
     return this.db.writeOnce(key, (tx) => ({ ...editNote(tx, this.owner(profile), id, change) }));
   }
 
-  /** @throws SuzumioError `profile-unknown`, `note-unknown` */
-  async forget(profile: string, id: string): Promise<void> {
-    await this.db.write((tx) => forgetNote(tx, this.owner(profile), id));
+  /** @throws SuzumioError `profile-unknown`, `note-unknown`, `edit-conflict` */
+  async forget(profile: string, id: string, base?: number): Promise<void> {
+    await this.db.write((tx) => forgetNote(tx, this.owner(profile), id, base));
   }
 
   /** Takes changes of one project, in order: those that were taken before are passed over. */

@@ -32,9 +32,12 @@ export function editNoteOfAgent(tx: Tx, agent: string, id: string, change: NoteC
   return note;
 }
 
-/** @throws SuzumioError `agent-unknown`, `note-unknown` */
-export function forgetNoteOfAgent(tx: Tx, agent: string, id: string, by: NoteActor): void {
-  forgetNote(tx, agentOwner(tx, agent), id);
+/**
+ * @param base the version that was read before, if it matters
+ * @throws SuzumioError `agent-unknown`, `note-unknown`, `edit-conflict`
+ */
+export function forgetNoteOfAgent(tx: Tx, agent: string, id: string, by: NoteActor, base?: number): void {
+  forgetNote(tx, agentOwner(tx, agent), id, base);
   tx.emit({ type: 'memory.forgotten', ...about(agent, by), data: { note: id } });
 }
 

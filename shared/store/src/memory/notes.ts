@@ -73,7 +73,7 @@ export function insertNote(tx: NotesTx, owner: string, note: NewNote, atMs: numb
 export function editNote(tx: NotesTx, owner: NoteOwner, id: string, change: NoteChange): NoteView {
   const { text, tags, actor, base } = change;
   const before = noteCalled(tx, owner, id);
-  requireNewest(`The note ${id} of ${owner.name}`, base, before, []);
+  requireNewestNote(owner, before, base);
   const after = { text: text ?? before.text, tags: tags ?? before.tags };
   const more = noteBytes(after) - noteBytes(before);
   const { notes, bytes } = memoryUse(tx, owner);
@@ -86,10 +86,17 @@ export function editNote(tx: NotesTx, owner: NoteOwner, id: string, change: Note
   return noteCalled(tx, owner, id);
 }
 
-/** @throws SuzumioError `note-unknown` */
-export function forgetNote(tx: NotesTx, owner: NoteOwner, id: string): void {
-  const { changes } = tx.run('DELETE FROM notes WHERE owner = :owner AND id = :id', { owner: owner.id, id });
-  if (changes === 0) throw unknownNote(owner, id);
+/**
+ * @param base the version that was read before, if it matters
+ * @throws SuzumioError `note-unknown`, `edit-conflict`
+ */
+export function forgetNote(tx: NotesTx, owner: NoteOwner, id: string, base?: number): void {
+  requireNewestNote(owner, noteCalled(tx, owner, id), base);
+  tx.run('DELETE FROM notes WHERE owner = :owner AND id = :id', { owner: owner.id, id });
+}
+
+function requireNewestNote(owner: NoteOwner, note: NoteView, base: number | undefined): void {
+  requireNewest(`The note ${note.id} of ${owner.name}`, base, note, []);
 }
 
 /** @throws SuzumioError `note-unknown` */

@@ -21,7 +21,7 @@ export interface EventsPage extends Page {
   agent?: string | undefined;
   /** Who brought it about. */
   actor?: string | undefined;
-  /** Whether what the system did by itself is left out, and what agents have pushed. */
+  /** Whether what the system did by itself is left out, and what agents have pushed, noted and erased. */
   byPeople?: boolean | undefined;
   since?: number | undefined;
   until?: number | undefined;
@@ -44,7 +44,8 @@ export function listEvents(reader: SqlReader, page: EventsPage): Part<ProjectEve
         agent === undefined ? undefined : 'agent_id = :agent',
         actor === undefined ? undefined : 'actor = :actor',
         page.byPeople === true
-          ? `actor <> '${SYSTEM_ID}' AND NOT (type = 'git.pushed' AND agent_id IS NOT NULL)`
+          ? `actor <> '${SYSTEM_ID}' AND NOT (type = 'git.pushed' AND agent_id IS NOT NULL)
+             AND NOT (type IN ('memory.noted', 'memory.forgotten') AND turn_id IS NOT NULL)`
           : undefined,
       ],
       params: { ...time.params, ...definedOf({ agent, actor, types: types && JSON.stringify(types) }) },

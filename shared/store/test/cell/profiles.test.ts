@@ -61,7 +61,7 @@ describe('a profile', () => {
     await expect(late).rejects.toMatchObject({
       code: 'edit-conflict',
       message:
-        'The profile Akari was read at version 1, and is at version 3 by now (mio); role, persona are not what was read. Nothing was saved: look at what has changed, and save on that version.',
+        'The profile Akari was read at version 1, and is at version 3 by now (mio); role, persona are not what was read. Nothing was changed: look at what it is by now, and name that version.',
       details: { base: 1, version: 3, by: 'mio', changed: ['role', 'persona'] },
     });
     await expect(update('Akari', { role: 'editor', base: 2 })).rejects.toMatchObject({

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import type { Difference } from '../difference.js';
 import { isConflict, Meanwhile } from '../meanwhile.js';
+import { visible } from '../../parts/visible.js';
 import { Failure } from '../../parts/failure.js';
 import { ActDialog } from './act-dialog.js';
 import { type NotesAccess, type NotesOf, useNotesAccess } from './notes-access.js';
@@ -44,8 +45,8 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
       // What has changed meanwhile says why it was refused.
       run={now ? { ...run, error: null } : run}
       ask={(close) => save(note?.version, close)}
-      does={now ? undefined : 'Note it'}
-      doing="Noting…"
+      does={now ? undefined : note === undefined ? 'Note it' : 'Save'}
+      doing={note === undefined ? 'Noting…' : 'Saving…'}
       will={`${id}-will`}
     >
       {(close) => (
@@ -86,19 +87,35 @@ export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
   const id = useId();
   const access = useNotesAccess(of);
   const run = useRun(access.changes);
+  const now = useNoteNow(access, isConflict(run.error) ? note : undefined);
+  const shown = now ?? note;
   return (
     <ActDialog
       title="Erase this note?"
-      run={run}
-      ask={(close) => run.ask(access.forget(note.id), '', undefined, close)}
+      // The note as it is by now says why it was refused.
+      run={now ? { ...run, error: null } : run}
+      ask={(close) => run.ask(access.forget(note.id, shown.version), '', undefined, close)}
       stay="Keep it"
       does="Erase"
       doing="Erasing…"
       will={`${id}-will`}
     >
-      <Going text={note.text} />
+      {now ? (
+        <p role="alert">
+          {now.editedBy === null ? (
+            'It was changed'
+          ) : (
+            <>
+              <bdi>{visible(now.editedBy)}</bdi> has changed it
+            </>
+          )}{' '}
+          meanwhile, and nothing is erased yet. It is this by now:
+        </p>
+      ) : null}
+      <Going text={shown.text} />
       <p id={`${id}-will`}>
         <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
+        {access.mayRedact ? ' “Remove for good…” takes it out of these, too.' : ''}
       </p>
     </ActDialog>
   );

@@ -28,7 +28,8 @@ export interface NotesAccess {
   list: (q: string, limit: number) => Promise<NoteList>;
   add: (body: Written) => Asked;
   edit: (note: string, body: Edited) => Asked;
-  forget: (note: string) => Asked;
+  /** @param version the one that was read */
+  forget: (note: string, version: number) => Asked;
   get: (note: string) => Promise<Note>;
   /** What is recorded of one, which goes with it. */
   record: (note: string) => Promise<NoteRecord>;
@@ -49,7 +50,7 @@ export function useNotesAccess(of: NotesOf): NotesAccess {
       list: (q, limit) => api.listProfileNotes({ ...of, query: queryOf(q, limit) }),
       add: (body) => asked('addProfileNote', { ...of, body }),
       edit: (note, body) => asked('editProfileNote', { ...of, note, body }),
-      forget: (note) => asked('forgetProfileNote', { ...of, note }),
+      forget: (note, baseVersion) => asked('forgetProfileNote', { ...of, note, query: { baseVersion } }),
       get: async (note) => (await api.getProfileNote({ ...of, note })).note,
       record: (note) => api.getProfileNoteRecord({ ...of, note }),
       redact: (note) => asked('redactProfileNote', { ...of, note, body: {} }),
@@ -63,7 +64,7 @@ export function useNotesAccess(of: NotesOf): NotesAccess {
     list: (q, limit) => api.listAgentNotes({ ...of, query: queryOf(q, limit) }),
     add: (body) => asked('addAgentNote', { ...of, body }),
     edit: (note, body) => asked('editAgentNote', { ...of, note, body }),
-    forget: (note) => asked('forgetAgentNote', { ...of, note }),
+    forget: (note, baseVersion) => asked('forgetAgentNote', { ...of, note, query: { baseVersion } }),
     get: async (note) => (await api.getAgentNote({ ...of, note })).note,
     record: (note) => api.getAgentNoteRecord({ ...of, note }),
     redact: (note) => asked('redactAgentNote', { ...of, note, body: {} }),

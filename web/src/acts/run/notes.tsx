@@ -1,6 +1,7 @@
 import type { Note } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
+import { Link } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { bytes, count } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
@@ -36,7 +37,7 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
             <input
               type="search"
               className="input"
-              placeholder="Words, then Enter"
+              placeholder="Search by words, then Enter"
               maxLength={400}
               value={words}
               onChange={({ target }) => {
@@ -54,7 +55,13 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
       </div>
       {notes.error ? <Failure error={notes.error} again={() => void notes.refetch()} /> : null}
       {notes.data && items.length === 0 ? (
-        <p className="quiet">{q === '' ? 'Nothing is noted yet.' : 'No note has any of this.'}</p>
+        <p className="quiet">
+          {q === '' ? (
+            'Nothing is noted yet.'
+          ) : (
+            <>No note has any of these words. They are whole: {beginning(q)} finds those that begin so.</>
+          )}
+        </p>
       ) : null}
       <ol className="notes-list" aria-label={`Notes of ${name}`}>
         {items.map((note) => (
@@ -108,6 +115,11 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
   );
 }
 
+/** The last of the words that were looked for, as a beginning. */
+function beginning(q: string) {
+  return <code>{visible(`${q.split(/\s+/).at(-1)?.replaceAll(/[*"]/g, '') ?? ''}*`)}</code>;
+}
+
 function Writer({ note: { author, project, turn, createdAt, editedBy, editedAt, tags } }: { note: Note }) {
   return (
     <p className="quiet notes-by">
@@ -115,7 +127,11 @@ function Writer({ note: { author, project, turn, createdAt, editedBy, editedAt, 
       {turn === null ? null : (
         <>
           {' '}
-          in turn <bdi>{turn}</bdi> of <bdi>{project}</bdi>
+          in{' '}
+          <Link href={`/p/${project}/turns/${turn}`} className="evidence">
+            {`turn ${turn}`}
+          </Link>{' '}
+          of <bdi>{project}</bdi>
         </>
       )}
       , <Moment at={createdAt} />

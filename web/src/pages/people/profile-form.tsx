@@ -8,7 +8,7 @@ import { useAct } from '../../acts/use-act.js';
 import { Failure } from '../../parts/failure.js';
 import { Field } from './field.js';
 import { changedSince, changeOf, type Fields, fieldsOf, nothing, requestOf, writtenOn } from './profile-fields.js';
-import { profilePath } from './profiles.js';
+import { profilePath } from '../../parts/places.js';
 import { identityKeys, useProfile, useTeams } from './use-people.js';
 
 const mostSkills = 32;

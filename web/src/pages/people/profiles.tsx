@@ -10,6 +10,7 @@ import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { bytes, some } from '../../parts/numbers.js';
 import { Moment } from '../../parts/time.js';
+import { profilePath } from '../../parts/places.js';
 import { visible } from '../../parts/visible.js';
 import { ProfileMail } from './profile-mail.js';
 import { identityKeys, mostShown, useProfile, useProfiles } from './use-people.js';
@@ -85,10 +86,6 @@ function ProfileRow({ profile }: { profile: ProfileSummary }) {
   );
 }
 
-export function profilePath(nickname: string): string {
-  return `/profiles/${encodeURIComponent(nickname)}`;
-}
-
 /** One profile, with its texts. */
 export function Profile({ nickname }: { nickname: string }) {
   const profile = useProfile(nickname);
@@ -111,7 +108,7 @@ export function Profile({ nickname }: { nickname: string }) {
           </h2>
           {isRetired ? null : (
             <span className="people-acts">
-              {team !== null && may('sendToProfile') ? (
+              {may('sendToProfile') ? (
                 <button
                   type="button"
                   className="button"
@@ -143,7 +140,7 @@ export function Profile({ nickname }: { nickname: string }) {
               'in no team'
             ) : (
               <>
-                in the team{' '}
+                {isRetired ? 'was in the team' : 'in the team'}{' '}
                 <Link href={`/teams/${team}`} className="evidence">
                   <bdi>{team}</bdi>
                 </Link>
@@ -167,7 +164,7 @@ export function Profile({ nickname }: { nickname: string }) {
       ))}
       <section className="people-notes" aria-label="Memory">
         <h3>
-          Memory <span className="quiet">read by its agents in every project</span>
+          Memory <span className="pane-note">read by its agents in every project</span>
         </h3>
         <Notes of={{ profile: nickname }} name={nickname} />
       </section>

@@ -1,6 +1,6 @@
 import type { Client, Team } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { Fragment, useId, useState } from 'react';
 import { Link } from 'wouter';
 import { api, keys, wordsOf } from '../../api.js';
 import { ActDialog } from '../../acts/run/act-dialog.js';
@@ -10,6 +10,7 @@ import { asked, useRun } from '../../acts/run/use-run.js';
 import { useMayInCell } from '../../acts/use-may-make.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
+import { agentPath, profilePath } from '../../parts/places.js';
 import { visible } from '../../parts/visible.js';
 import { ChooseFile, Refused } from '../make/choose-file.js';
 import { givenFile } from '../make/given.js';
@@ -18,18 +19,28 @@ import { identityKeys } from './use-people.js';
 
 type StoodUp = Awaited<ReturnType<Client['standUpTeam']>>;
 
-/** The project in which members of a team get mail whatever else they work at. */
-export function StandingProject({ team: { name, members, project } }: { team: Team }) {
+/**
+ * The project in which members of a team get mail whatever else they work at.
+ *
+ * @param differences how it is not as the team is by now; null where there is none
+ */
+export function StandingProject({
+  team: { name, members, project },
+  differences,
+}: {
+  team: Team;
+  differences: StoodUp['differences'] | null;
+}) {
   const may = useMayInCell();
   const run = useRun([...identityKeys, keys.projects]);
-  /** Whether it was brought up to date since it was said how it differs. */
-  const [isUpdated, setUpdated] = useState(false);
   const mayStandUp = may('standUpTeam');
   if (project === null) {
     return (
       <div className="people-line">
         <p>None yet. It is made from a project file in which the profile * stands for all members.</p>
-        {mayStandUp && members.length > 0 ? (
+        {members.length === 0 ? (
+          <p className="quiet">It can be made once somebody is in the team.</p>
+        ) : mayStandUp ? (
           <button type="button" className="button" onClick={() => openDialog(<StandUp team={name} project={null} />)}>
             Make it…
           </button>
@@ -53,37 +64,49 @@ export function StandingProject({ team: { name, members, project } }: { team: Te
             does="Start it"
             will="If it was stopped, it runs again. Otherwise nothing changes."
             run={run}
-            onAct={() => {
-              setUpdated(false);
-              run.ask(asked('standUpTeam', { team: name, body: {} }), `${project} runs.`);
-            }}
+            onAct={() => run.ask(asked('standUpTeam', { team: name, body: {} }), `${project} runs.`)}
           />
           <ActButton
             does="Bring it up to date…"
             run={run}
-            onAct={() => openDialog(<StandUp team={name} project={project} onDone={() => setUpdated(true)} />)}
+            onAct={() => openDialog(<StandUp team={name} project={project} />)}
           />
         </Bar>
       ) : null}
-      {run.isDone && !isUpdated ? <Differences {...(run.answer as StoodUp).differences} /> : null}
+      {differences === null ? null : <Differences project={project} {...differences} />}
     </>
   );
 }
 
 /** How the project is not as the team is by now. */
-function Differences({ absent, departed, changed }: StoodUp['differences']) {
+function Differences({
+  project,
+  absent,
+  departed,
+  changed,
+}: StoodUp['differences'] & {
+  project: string;
+}) {
   const lines = [
-    ['Not in it', absent],
-    ['In it, and in the team no more', departed],
-    ['Changed since', changed],
+    ['Not in it', absent, profilePath],
+    ['In it, and in the team no more', departed, (id: string) => agentPath(project, id)],
+    ['Changed since', changed, profilePath],
   ] as const;
   if (lines.every(([, who]) => who.length === 0)) return null;
   return (
     <ul className="people-differences" aria-label="How it differs from the team">
-      {lines.map(([what, who]) =>
+      {lines.map(([what, who, pathOf]) =>
         who.length === 0 ? null : (
           <li key={what}>
-            {what}: <bdi>{visible(who.join(', '))}</bdi>
+            {what}:{' '}
+            {who.map((one, at) => (
+              <Fragment key={one}>
+                {at === 0 ? '' : ', '}
+                <Link href={pathOf(one)} className="evidence">
+                  <bdi>{visible(one)}</bdi>
+                </Link>
+              </Fragment>
+            ))}
           </li>
         ),
       )}
@@ -91,15 +114,24 @@ function Differences({ absent, departed, changed }: StoodUp['differences']) {
   );
 }
 
-/** A file that is right for most teams. */
+/** A file that every team can begin with: its members need no model yet. */
 const usual = (team: string) => `name: ${team}-desk
 task: Answer what the team is asked.
+backend:
+  runner:
+    # Members play this script until they have a model to think with:
+    # then mode is ai, model names a preset, and models has it (see /docs/models).
+    mode: mock
+    script:
+      - agent: member
+        steps:
+          - { tool: messages.send, input: { recipient: user, body: 'I have read: {{mail.0.body}}' } }
 agents:
   member: { profile: '*', tools: [messages.send, messages.reply, artifacts.read] }
 `;
 
 /** Makes a standing project from a file, or applies the file to the one that is there. */
-function StandUp({ team, project, onDone }: { team: string; project: string | null; onDone?: () => void }) {
+function StandUp({ team, project }: { team: string; project: string | null }) {
   const id = useId();
   const run = useRun([...identityKeys, keys.projects]);
   const source = useQuery({
@@ -131,8 +163,8 @@ function StandUp({ team, project, onDone }: { team: string; project: string | nu
         </>
       }
       run={run}
-      ask={() => run.ask(asked('standUpTeam', { team, body: { file } }), '', undefined, onDone)}
-      done={() => <Done {...(run.answer as StoodUp)} />}
+      ask={() => run.ask(asked('standUpTeam', { team, body: { file } }), '')}
+      done={(close) => <Done {...(run.answer as StoodUp)} close={close} />}
       does={project === null ? 'Make and start it' : 'Apply and start it'}
       doing={project === null ? 'Making…' : 'Applying…'}
       will={id}
@@ -142,7 +174,7 @@ function StandUp({ team, project, onDone }: { team: string; project: string | nu
       <label className="dialog-field">
         <span>Its project file. The profile * stands for every member whom it does not name.</span>
         <textarea
-          className="input make-code"
+          className="input people-file"
           rows={10}
           spellCheck={false}
           value={file}
@@ -160,11 +192,13 @@ function StandUp({ team, project, onDone }: { team: string; project: string | nu
   );
 }
 
-function Done({ project, made, version, changes, warnings }: StoodUp) {
+function Done({ project, made, version, changes, warnings, close }: StoodUp & { close: () => void }) {
   return (
     <>
       <p role="status">
-        <bdi>{project.id}</bdi>{' '}
+        <Link href={`/p/${project.id}`} className="evidence" onClick={close}>
+          <bdi>{project.id}</bdi>
+        </Link>{' '}
         {made
           ? 'is made, and runs.'
           : changes.length === 0

@@ -12,7 +12,7 @@ import { Failure } from '../../parts/failure.js';
 import { some } from '../../parts/numbers.js';
 import { visible } from '../../parts/visible.js';
 import { Field } from './field.js';
-import { profilePath } from './profiles.js';
+import { profilePath } from '../../parts/places.js';
 import { StandingProject } from './stand-up.js';
 import { identityKeys, mostShown, useTeam, useTeams } from './use-people.js';
 
@@ -86,7 +86,8 @@ export function Team({ name }: { name: string }) {
     queries.setQueryData<TeamSummary[]>(keys.teams, (teams) => teams?.filter((one) => one.name !== name));
     navigate('/teams');
   };
-  const { description, members, project } = team.data;
+  const { team: shown, differences } = team.data;
+  const { description, members, project } = shown;
   const isEmpty = members.length === 0 && project === null;
   return (
     <div className="page people">
@@ -101,7 +102,7 @@ export function Team({ name }: { name: string }) {
           </h2>
           {may('updateTeam') ? (
             <span className="people-acts">
-              <button type="button" className="button" onClick={() => openDialog(<EditTeam team={team.data} />)}>
+              <button type="button" className="button" onClick={() => openDialog(<EditTeam team={shown} />)}>
                 Edit…
               </button>
             </span>
@@ -113,7 +114,7 @@ export function Team({ name }: { name: string }) {
       </div>{' '}
       <section aria-label="Standing project">
         <h2>Standing project</h2>
-        <StandingProject team={team.data} />
+        <StandingProject team={shown} differences={differences} />
       </section>
       <section aria-label="Members">
         <div className="people-head">
@@ -126,7 +127,10 @@ export function Team({ name }: { name: string }) {
             </Link>
           ) : null}
         </div>
-        {members.length === 0 ? <p className="quiet">No profile names it as its team.</p> : null}
+        <p className="quiet">
+          {members.length === 0 ? 'No profile is in it yet. ' : ''}
+          {may('updateProfile') ? 'A profile that is there already joins it on its own page, with Edit.' : ''}
+        </p>
         <ul className="people-rows">
           {members.slice(0, mostShown).map(({ id, nickname, role }) => (
             <li key={id} className="people-row profile-row">

@@ -58,10 +58,12 @@ export function useTeams() {
   });
 }
 
+/** @param name empty where there is none */
 export function useTeam(name: string) {
   return useQuery({
+    enabled: name !== '',
     queryKey: [...keys.teams, 'one', name],
-    queryFn: async () => (await api.getTeam({ team: name })).team,
+    queryFn: () => api.getTeam({ team: name }),
     ...freshness,
   });
 }

@@ -21,6 +21,7 @@ const needsNobody: ReadonlySet<string> = new Set([
   'backoff',
   'project-submitted',
   'project-completed',
+  'agent-retired',
 ]);
 
 /** So many reasons are shown; the others are on the agents' page. */

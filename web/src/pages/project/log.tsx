@@ -91,7 +91,7 @@ function ActsOf({ project, actor }: { project: string; actor: string }) {
       {acts.error ? <Failure error={acts.error} again={() => void acts.refetch()} /> : null}
       {acts.data && items.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
       {items.length === 0 ? null : (
-        <Acts acts={items} actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
+        <Acts ofOne acts={items} actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
       )}
       <Earlier of={acts} />
       <p>

@@ -13,7 +13,8 @@ import { visible } from '../../../parts/visible.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
 import { nameOf, stateOfAgent } from '../../../parts/states.js';
 import { Ago, Moment, span } from '../../../parts/time.js';
-import { addressed, called, mailPath, turnPath, workspacePath } from '../../../parts/places.js';
+import { addressed, called, mailPath, profilePath, turnPath, workspacePath } from '../../../parts/places.js';
+import { useMayInCell } from '../../../acts/use-may-make.js';
 import { useBudget } from '../../../use-project.js';
 import { useWhy } from '../../../use-why.js';
 import { useTitle } from '../../../title.js';
@@ -56,6 +57,11 @@ export function AgentPage({ detail, agent: id }: { detail: ProjectDetail; agent:
         <Unread detail={detail} agent={agent} />
         <Section title="Memory" note="what it noted, or was given to know">
           <Notes of={{ project: project.id, agent: agent.id }} name={nameOf(agent)} />
+          {agent.profile === null ? null : (
+            <p className="quiet">
+              It finds the notes of its profile, too: <ProfileOf id={agent.profile} />.
+            </p>
+          )}
         </Section>
         <Memory project={project.id} agent={agent} />
       </div>
@@ -237,6 +243,24 @@ function tookOf({ startedAt, endedAt, attempt }: Turn): string {
   return attempt > 1 ? `${took}, ${some(attempt, 'attempt')}` : took;
 }
 
+/** A profile by its name, which leads to it where the session may read profiles. */
+function ProfileOf({ id }: { id: string }) {
+  const may = useMayInCell();
+  const nickname = useQuery({
+    queryKey: [...keys.profiles, 'called', id],
+    queryFn: async () => (await api.getProfile({ profile: id })).profile.nickname,
+    enabled: may('getProfile'),
+    staleTime: Infinity,
+  }).data;
+  return nickname === undefined ? (
+    <bdi>{id}</bdi>
+  ) : (
+    <Link href={profilePath(nickname)} className="evidence">
+      <bdi>{nickname}</bdi>
+    </Link>
+  );
+}
+
 /** How it was made: from the project file. */
 function Made({ project, agent: { prompt, tools, model, team, profile } }: { project: string; agent: Agent }) {
   const runner = useQuery({
@@ -264,7 +288,7 @@ function Made({ project, agent: { prompt, tools, model, team, profile } }: { pro
           <>
             <dt>Profile</dt>
             <dd>
-              <bdi>{profile}</bdi>
+              <ProfileOf id={profile} />
             </dd>
           </>
         )}

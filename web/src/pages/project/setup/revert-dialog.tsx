@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import { useLocation } from 'wouter';
 import { ActDialog } from '../../../acts/run/act-dialog.js';
+import { closeDialog } from '../../../acts/run/dialogs.js';
 import { asked, useRun } from '../../../acts/run/use-run.js';
 import { api } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
@@ -12,6 +14,7 @@ import { useVersions } from './use-versions.js';
 export function RevertDialog({ project, version }: { project: string; version: number }) {
   const id = useId();
   const run = useRun(project);
+  const [, navigate] = useLocation();
   const newest = useVersions(project).data?.pages[0]?.items[0]?.version;
   const difference = useQuery({
     // Another version that comes meanwhile makes it another difference.
@@ -27,7 +30,12 @@ export function RevertDialog({ project, version }: { project: string; version: n
   return (
     <ActDialog
       className="dialog-wide"
-      title={`Bring version ${version} back?`}
+      title={run.isDone ? `Version ${version} is back` : `Bring version ${version} back?`}
+      onClosed={() => {
+        closeDialog();
+        // What is in force is the newest, and no longer the version that was looked at.
+        if (run.isDone) navigate(`/p/${project}/setup`);
+      }}
       run={run}
       ask={() => {
         if (data) run.ask(asked('applyConfig', { project, body: { revert: version, baseVersion: data.version } }), '');
