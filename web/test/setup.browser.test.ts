@@ -111,6 +111,16 @@ describe('the versions of a project file', () => {
     expect(await change.locator('.diff-removed').count()).toBe(0);
   });
 
+  test('are written with what belongs to a key below it, deeper', async () => {
+    await api.create(fileOf('typed'));
+    const page = await open('/p/typed/setup?change=yes');
+    await editor(page).waitFor();
+    await rewrite(page, '');
+    await page.keyboard.type('agents:\neve:\nrole: reader\nprompt: |\nRead.');
+    expect(await written(page)).toBe('agents:\n  eve:\n    role: reader\n    prompt: |\n      Read.');
+    browser.expectErrors(refusals);
+  });
+
   test('show what is hostile in them as text', async () => {
     const page = await open('/p/delta/setup?v=3&with=2');
     const change = changes(page, 'From version 2 to version 3');

@@ -51,7 +51,10 @@ export async function noteRefusal(
     case 'agent-unknown':
       return ask({ agent: 'zoe', ...(await noteSample(world, operation)) });
     case 'edit-conflict':
-      return ask({ ...(await noteSample(world, operation)), body: { ...body, baseVersion: 99 } });
+      return ask({
+        ...(await noteSample(world, operation)),
+        ...(operation.method === 'delete' ? { query: 'baseVersion=99' } : { body: { ...body, baseVersion: 99 } }),
+      });
     case 'memory-full': {
       const text = 'x'.repeat(8 * 1024);
       const [path, sample]: [string, Sample] = ofProfile(operation)

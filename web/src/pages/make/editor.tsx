@@ -1,7 +1,13 @@
 import { acceptCompletion, autocompletion, completionKeymap, type CompletionContext } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { yaml } from '@codemirror/lang-yaml';
-import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from '@codemirror/language';
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  indentService,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { EditorState, type Range, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
   Decoration,
@@ -88,6 +94,12 @@ export default function Editor(props: Props) {
   return <div className="make-code" ref={place} />;
 }
 
+/** What a key has on lines of its own stands deeper than the key. */
+const belowKeys = indentService.of((context, at) => {
+  const key = /^(\s*(?:- +)*)[^\s#][^#]*:(?:\s+[|>][+-]?)?\s*$/.exec(context.lineAt(at, -1).text);
+  return key === null ? undefined : (key[1]?.length ?? 0) + 2;
+});
+
 function stateOf(text: string, now: () => Props): EditorState {
   return EditorState.create({
     doc: text,
@@ -96,6 +108,7 @@ function stateOf(text: string, now: () => Props): EditorState {
       history(),
       drawSelection(),
       indentOnInput(),
+      belowKeys,
       bracketMatching(),
       highlightActiveLine(),
       EditorView.lineWrapping,
