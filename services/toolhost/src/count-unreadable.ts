@@ -1,7 +1,8 @@
 import type { ErrorRequestHandler, Request } from 'express';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { noteUnreadable } from '@suzumio/store/turns/refusal-limits';
-import { attemptTokenOf } from './auth.js';
+import type { ProjectStore } from '@suzumio/store/projects/project-store';
+import { noteRefusedRequest } from '@suzumio/store/turns/refusal-limits';
+import { attemptTokenOf, type PresentedToken } from './auth.js';
 import { closed } from './bodies/close-of.js';
 import { pace } from './call-tool.js';
 import type { ToolhostContext } from './context.js';
@@ -26,10 +27,21 @@ function isUnreadable(error: unknown, request: Request): boolean {
 /** @throws SuzumioError `unauthenticated`, `token-rejected` */
 async function count(context: ToolhostContext, request: Request): Promise<void> {
   const token = attemptTokenOf(request, 'tool', context.cell.id);
-  await context.cell.stores.use(token.project, async (store) => {
-    await pace(context, store, token);
-    await store.write((tx) => noteUnreadable(tx, token));
-    // It may have been one too many.
-    context.transport.wake(store.project);
-  });
+  await context.cell.stores.use(token.project, (store) => countRefusal(context, store, token));
+}
+
+/**
+ * Counts a request that is no call of a tool as a refused call of its attempt, and paces its answer.
+ *
+ * @throws SuzumioError `token-rejected`
+ */
+export async function countRefusal(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+): Promise<void> {
+  await pace(context, store, token);
+  await store.write((tx) => noteRefusedRequest(tx, token));
+  // It may have been one too many.
+  context.transport.wake(store.project);
 }

@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import { localToolpacks } from '@suzumio/core/config/local-toolpacks';
@@ -30,6 +32,7 @@ export const createControllerToolpack = ({ store, agent, project, activationId, 
       case 'overfill': for (let i = 0; i < 2001; i += 1) writeFileSync(join(store.paths.root, 'f' + i), ''); return { output: 'full' };
       case 'tidy': for (const name of readdirSync(store.paths.root)) rmSync(join(store.paths.root, name)); return { output: 'tidy' };
       case 'eat': { const all = []; for (;;) all.push(new Array(1e6).fill(all.length)); }
+      case 'hold': { const all = []; for (;;) { all.push(Buffer.alloc(16e6, 1)); await new Promise((done) => setTimeout(done, 20)); } }
       case 'ask': for (;;) store.listAgents();
       case 'hang': for (;;);
       case 'say': console.log('y'.repeat(1e6)); return { output: 'said' };
@@ -211,6 +214,7 @@ describe('a controller module', () => {
     [{ do: 'hang' }, 'toolpack-timeout', /has not answered within 2 s, and was ended/],
     [{ do: 'ask' }, 'toolpack-failed', /asks its project more than 1000 times/],
     [{ do: 'eat' }, 'toolpack-failed', /ended \(SIGABRT\): 128 MB of memory may be used up$/],
+    [{ do: 'hold' }, 'toolpack-failed', /its process took more than 256 MB of memory$/],
     [{ do: 'raw' }, 'toolpack-failed', /said what cannot be read, or too much of it/],
     [{ do: 'mail', body: '' }, 'toolpack-failed', /body/],
     [{ do: 'signal', signal: {} }, 'toolpack-failed', /kind/],
@@ -236,7 +240,7 @@ describe('a controller module', () => {
   }, 60_000);
 });
 
-/** The limits of the processes that carry out calls. */
+/** The limits of the processes that carry out calls, and how soon they end where memory is used up. */
 async function limitsOfControllers(): Promise<string[]> {
   const limits: string[] = [];
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
@@ -246,10 +250,28 @@ async function limitsOfControllers(): Promise<string[]> {
       command.includes('controller-child') &&
       command.includes(bench.testing.cell.directory.root)
     )
-      limits.push(await readFile(`/proc/${pid}/limits`, 'utf8').catch(() => ''));
+      limits.push(
+        await Promise.all(['limits', 'oom_score_adj'].map((name) => readFile(`/proc/${pid}/${name}`, 'utf8'))).then(
+          (files) => files.join(''),
+          () => '',
+        ),
+      );
   }
   return limits;
 }
+
+test('no process of the same user opens the debugger of one that has controllers called', async () => {
+  const module = new URL('../dist/toolpacks/controllers.js', import.meta.url).href;
+  const script = `
+    const { Controllers } = await import(${JSON.stringify(module)});
+    new Controllers(new URL('file:///none'));
+    process.kill(process.pid, 'SIGUSR1');
+    await new Promise((done) => setTimeout(done, 500));
+    console.log(String((await import('node:inspector')).url()));
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect(stdout).toBe('undefined\n');
+});
 
 const hasProc = process.platform === 'linux';
 
@@ -259,6 +281,7 @@ const hasProc = process.platform === 'linux';
   await eventually('it runs', async () => (limits = await limitsOfControllers()).length > 0);
   // Two seconds are its time, and five to spare.
   expect(limits[0]).toMatch(/^Max cpu time +7 +7 +seconds/m);
+  expect(limits[0]).toMatch(/^1000$/m);
   await lost;
 });
 
@@ -283,6 +306,25 @@ describe('a signal', () => {
     expect(events.map(({ data }) => (JSON.parse(data) as { kind: string }).kind)).toEqual(['ready', 'list', 'cached']);
   });
 });
+
+test('mail of a toolpack is held to what mail may be', async () => {
+  const texts = ['a\u0000b', 'm'.repeat(300_000), '\u{1f600}'.repeat(100_000)];
+  for (const [at, message] of texts.entries()) {
+    const signal = { kind: 'told', targetAgent: 'boss', payload: { message } };
+    expect(await support(2 * at + 1, {}, { asks: { signal } })).toMatchObject({ status: 400 });
+    expect(await support(2 * at + 2, { do: 'mail', body: message })).toMatchObject({ status: 422 });
+  }
+  expect(await bodies()).toEqual([]);
+});
+
+test('an attempt whose questions to its controller are refused again and again is ended', async () => {
+  const answers: Answer[] = [];
+  for (let round = 0; round < 7; round += 1) {
+    answers.push(...(await Promise.all(Array.from({ length: 24 }, () => support(1, {}, { step: '9.0' })))));
+  }
+  const [turn] = await bench.testing.rows<{ failure: string }>(project, 'SELECT failure_json AS failure FROM turns');
+  expect(turn?.failure).toContain('refusal-limit');
+}, 60_000);
 
 test('nothing is asked without a step that is open, of another toolpack or for another tool', async () => {
   expect(await support(1, {}, { step: '2.0' })).toMatchObject({ body: { code: 'step-not-begun' } });

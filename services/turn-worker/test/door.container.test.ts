@@ -135,6 +135,20 @@ describe('a door', () => {
     expect(toolhost.runnerRequests).toHaveLength(passed);
   });
 
+  test('is not held by connections that ask thousands of times before they are answered', async () => {
+    const asked = 'POST /tool HTTP/1.1\r\n\r\n'.repeat(8_000);
+    const ended = Array.from({ length: 40 }, async () => {
+      const connection = connect(socket);
+      connection.on('error', () => undefined).resume();
+      connection.write(asked);
+      await new Promise((resolve) => connection.once('close', resolve));
+    });
+    await Promise.all(ended);
+    expect(refused.length).toBeLessThanOrEqual(40 * 8);
+    const { call, headers } = turn();
+    expect(await ask('POST', '/tool', call, { headers })).toMatchObject({ status: 200 });
+  });
+
   test('passes nothing with the token of another attempt, or none', async () => {
     const { call } = turn();
     const path = `/content/${'a'.repeat(64)}`;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
 import { dirname } from 'node:path';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
@@ -6,8 +7,16 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import { answerOf, ModuleLines, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import type { ControllerOrder, FromController, ToController } from './controller-protocol.js';
 
-/** How much memory a module's objects may take. */
+/** How much memory a module's objects may take, and how much its whole process, with what is in no heap. */
 const heapMb = 128;
+const processMb = 256;
+
+/** How often the latter is looked at. */
+const lookMs = 50;
+const pageBytes = 4096;
+
+/** Limits the processor time, and has the system end this process before any other where memory is used up. */
+const limited = '{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null; ulimit -t "$0" && exec /usr/bin/env -i "$@"';
 
 /** A module that never ends, and whose ToolHost was killed, has used its processor time so much later than its time. */
 const spareSeconds = 5;
@@ -42,12 +51,7 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   const child = spawn(
     '/bin/sh',
     [
-      ...[
-        '-c',
-        'ulimit -t "$0" && exec /usr/bin/env -i "$@"',
-        String(Math.ceil(limitMs / 1000) + spareSeconds),
-        process.execPath,
-      ],
+      ...['-c', limited, String(Math.ceil(limitMs / 1000) + spareSeconds), process.execPath],
       '--permission',
       ...[directory, root, dirname(program)].map((path) => `--allow-fs-read=${path}`),
       `--allow-fs-write=${root}`,
@@ -64,6 +68,12 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
     const message = `${tool} has not answered within ${String(limitMs / 1000)} s, and was ended. What it has done until then stands.`;
     reject(new SuzumioError('toolpack-timeout', message, { tool }));
   }, limitMs);
+  const looks = setInterval(() => {
+    memoryOf(child.pid).then((bytes) => {
+      if (bytes <= processMb * 1_000_000) return;
+      reject(failed(tool, `its process took more than ${String(processMb)} MB of memory`));
+    }, reject);
+  }, lookMs);
   const stopped = () => reject(signal.reason);
   signal.addEventListener('abort', stopped);
   child.once('error', (error) => reject(failed(tool, `its process could not start: ${error.message}`)));
@@ -82,6 +92,7 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
     return await promise;
   } finally {
     clearTimeout(late);
+    clearInterval(looks);
     signal.removeEventListener('abort', stopped);
     channel.destroy();
     try {
@@ -90,6 +101,12 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
       // It has ended by itself.
     }
   }
+}
+
+/** How many bytes of memory a process has; 0 where the system does not say. */
+async function memoryOf(pid: number | undefined): Promise<number> {
+  const statm = await readFile(`/proc/${String(pid)}/statm`, 'utf8').catch(() => '');
+  return Number(statm.split(' ')[1] ?? 0) * pageBytes;
 }
 
 class Conversation {

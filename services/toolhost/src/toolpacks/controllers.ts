@@ -41,7 +41,10 @@ export class Controllers {
   constructor(
     private readonly program: URL,
     readonly limitMs = usualLimitMs,
-  ) {}
+  ) {
+    // By this signal, any process of the same user opens Node's debugger, and with it all that this process has.
+    process.on('SIGUSR1', ignored);
+  }
 
   /** @throws SuzumioError `toolpack-failed`, `toolpack-timeout`, `toolpack-answer-invalid`, `server-unreachable` */
   async call(work: ControllerWork): Promise<PackAnswer> {
@@ -61,6 +64,7 @@ export class Controllers {
   async close(): Promise<void> {
     this.#stop.abort(new SuzumioError('server-unreachable', 'This ToolHost is stopping.'));
     await Promise.all(this.#last.values());
+    process.off('SIGUSR1', ignored);
   }
 
   async #carryOut({ files, module, order, reply }: ControllerWork): Promise<PackAnswer> {
@@ -99,6 +103,10 @@ export class Controllers {
       else this.#running -= 1;
     }
   }
+}
+
+function ignored(): void {
+  // There is nothing to do.
 }
 
 /** @throws SuzumioError `toolpack-failed` where the toolpack keeps more than so many times what it may */

@@ -29,6 +29,7 @@ import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import type { PresentedToken } from '../auth.js';
 import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
+import { countRefusal } from '../count-unreadable.js';
 import type { ControllerAsk } from './controller-protocol.js';
 
 /** How often it is looked whether a call has ended that another process carries out, and how much longer than its limit. */
@@ -40,10 +41,7 @@ const sentMail = z.object({
   recipient: z.string().max(200).optional(),
   channel: z.string().max(200).optional(),
   priority: priority.optional(),
-  body: z
-    .string()
-    .min(1)
-    .max(256 * 1024),
+  body: z.string(),
 });
 
 /**
@@ -59,9 +57,7 @@ export async function support(
   request: SupportRequest,
 ): Promise<PackAnswer> {
   return context.cell.stores.use(token.project, async (store) => {
-    const { pack, call } = admitted(context, store, token, request);
-    context.cell.disk.require('rows');
-    const begun = await store.write((tx) => beginSupport(tx, call));
+    const { pack, call, begun } = await begin(context, store, token, request);
     const result =
       begun === 'under-way'
         ? await untilEnded(context, store, call)
@@ -73,13 +69,35 @@ export async function support(
   });
 }
 
+/** @throws SuzumioError why it is not done, which counts as a refused call of the attempt */
+async function begin(
+  context: ToolhostContext,
+  store: ProjectStore,
+  token: PresentedToken,
+  request: SupportRequest,
+): Promise<Admitted & { begun: ReturnType<typeof beginSupport> }> {
+  try {
+    const { pack, call } = admitted(context, store, token, request);
+    context.cell.disk.require('rows');
+    return { pack, call, begun: await store.write((tx) => beginSupport(tx, call)) };
+  } catch (error) {
+    if (isSuzumioError(error) && error.status < 500) await countRefusal(context, store, token);
+    throw error;
+  }
+}
+
+interface Admitted {
+  pack: ProjectToolpack;
+  call: SupportCall;
+}
+
 /** @throws SuzumioError why it is not done */
 function admitted(
   { policyOf }: ToolhostContext,
   store: ProjectStore,
   token: PresentedToken,
   { project, agent: named, turn, step, number, toolpack, asks }: SupportRequest,
-): { pack: ProjectToolpack; call: SupportCall } {
+): Admitted {
   const { reader } = store;
   const { agent } = authorizeTool(reader, token);
   if (project !== token.project || turn !== token.turn || named !== agent) {
@@ -112,9 +130,7 @@ function admitted(
   return { pack, call };
 }
 
-interface Asked {
-  pack: ProjectToolpack;
-  call: SupportCall;
+interface Asked extends Admitted {
   asks: SupportRequest['asks'];
 }
 

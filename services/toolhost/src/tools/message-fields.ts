@@ -1,6 +1,7 @@
 import * as z from 'zod';
-import { maxAttachments, maxMessageBytes } from '@suzumio/protocol/content';
+import { maxAttachments } from '@suzumio/protocol/content';
 import { priority } from '@suzumio/protocol/ids';
+import { messageBody } from '@suzumio/protocol/message-body';
 import { plainText } from '@suzumio/protocol/plain-text';
 
 /** A name in a tool's input. */
@@ -9,9 +10,7 @@ export const name = plainText.min(1).max(200);
 /** The fields of every tool that writes mail. */
 export const messageFields = {
   priority: priority.default('P1').describe('P0 is the most urgent, P3 the least.'),
-  body: plainText
-    .min(1)
-    .refine((body) => Buffer.byteLength(body) <= maxMessageBytes, `at most ${String(maxMessageBytes)} bytes`),
+  body: messageBody,
   attachments: z
     .array(name)
     .max(maxAttachments)

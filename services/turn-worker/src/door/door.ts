@@ -13,6 +13,7 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { countMembers } from '@suzumio/protocol/count-members';
+import { UnansweredRequests } from '@suzumio/runtime/http/unanswered-requests';
 import { refuseUnreadable } from '@suzumio/runtime/http/unreadable-requests';
 import { parse } from '@suzumio/runtime/http/validate';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -97,6 +98,7 @@ export class Door {
   readonly #token: Buffer;
   /** Open connections by remote address. */
   readonly #peers = new Map<string, number>();
+  readonly #unanswered = new UnansweredRequests();
   #inFlight = 0;
   #refused = false;
 
@@ -174,6 +176,7 @@ export class Door {
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
+    if (!this.#unanswered.take(request, response)) return;
     this.#inFlight += 1;
     this.#pass(request, response)
       .catch((error: unknown) => {

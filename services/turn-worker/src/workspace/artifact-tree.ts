@@ -27,7 +27,11 @@ export interface ArtifactTree {
   left: number;
 }
 
-/** @throws SnapshotInvalid where the list of a directory is none; what `fetch` throws */
+/**
+ * Of each creator, lists of so many entries are read and no more, whether they fit or not: a list costs as much as its directory.
+ *
+ * @throws SnapshotInvalid where the list of a directory is none; what `fetch` throws
+ */
 export async function artifactTree(
   { creators, published, agent, link }: SeenBy,
   fetch: FetchContent,
@@ -35,9 +39,17 @@ export async function artifactTree(
 ): Promise<ArtifactTree> {
   const manifests = new Manifests();
   const of = new Map<string, DirectoryEntry[]>([agent, ...creators].map((creator) => [creator, []]));
+  const read = new Map<string, number>();
   let [room, left] = [atMost, 0];
   for (const artifact of published) {
-    const listed = artifact.kind === 'file' || room <= 0 ? [] : await listOf(artifact, fetch);
+    const { creator, kind } = artifact;
+    const ofCreator = read.get(creator) ?? 0;
+    if (room <= 0 || (kind === 'directory' && ofCreator >= atMost)) {
+      left += 1;
+      continue;
+    }
+    const listed = kind === 'file' ? [] : await listOf(artifact, fetch);
+    read.set(creator, ofCreator + listed.length);
     const needed = 1 + listed.length;
     if (needed > room || !isWritable(artifact, listed)) left += 1;
     else {

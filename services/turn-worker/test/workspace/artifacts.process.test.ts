@@ -215,6 +215,24 @@ describe('what others have published', () => {
     expect(await readdir(at('editor'))).toEqual(['b.md']);
   });
 
+  test('is listed for a bounded time, whatever one of them has published', async () => {
+    const names = Array.from({ length: 9_000 }, (_, at) => `d${String(at).padStart(4, '0')}`);
+    const entries = [
+      ...['.git', ...names].map((path) => ({ kind: 'directory', path })),
+      { kind: 'file', path: 'f', sha256: add('x'), sizeBytes: 1, executable: false },
+    ];
+    const sha256 = add(JSON.stringify({ version: 1, entries }));
+    const many = Array.from({ length: 60 }, (_, at) => {
+      return { creator: 'editor', name: `big-${String(at)}`, kind: 'directory' as const, sha256, sizeBytes: 1 };
+    });
+    const after = [file('editor', 'small.md', 's'), folder('planner', 'tiny', { a: 'a' })];
+    const { at, left } = await bring([...many, ...after], { creators: ['editor', 'planner', 'writer'] });
+    expect(left).toBe(60);
+    expect(fetched.filter((hash) => hash === sha256)).toHaveLength(3);
+    expect(await readdir(at('editor'))).toEqual(['small.md']);
+    expect(await readdir(at('planner/tiny'))).toEqual(['a']);
+  });
+
   test('is refused where it is not what its hash says', async () => {
     const site = folder('editor', 'site', { a: 'a' });
     contents.set(site.sha256, Buffer.from('{"version":1,"entries":[]}'));

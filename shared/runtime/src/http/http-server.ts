@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type BodyPace, SlowBodies } from './slow-bodies.js';
 import { readTarget } from './request-target.js';
+import { UnansweredRequests } from './unanswered-requests.js';
 import { refuseRequest, refuseUnreadable } from './unreadable-requests.js';
 
 export interface HttpServerOptions {
@@ -47,7 +48,9 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   });
   refuseUnreadable(server);
   const slowBodies = new SlowBodies(options.bodyPace);
+  const unanswered = new UnansweredRequests();
   server.on('request', (request, response) => {
+    if (!unanswered.take(request, response)) return;
     slowBodies.watch(request, response);
     response.once('close', () => {
       // Node counts the connection as idle only after this event.

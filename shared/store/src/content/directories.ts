@@ -112,5 +112,5 @@ export async function forgetDirectory(
 }
 
 function readableDirectories(reader: SqlReader): { sha256: string }[] {
-  return reader.all(`SELECT sha256 FROM artifacts WHERE kind = 'directory' AND redacted_json IS NULL`);
+  return reader.all(`SELECT DISTINCT sha256 FROM artifacts WHERE kind = 'directory' AND redacted_json IS NULL`);
 }

@@ -39,11 +39,11 @@ export function noteRefusedCall(tx: Tx, turn: TurnRow, attempt: number): void {
 }
 
 /**
- * Counts a request that cannot be read, and is therefore no call of a tool, as a refused one.
+ * Counts a request that is no call of a tool, such as one that cannot be read, as a refused one.
  *
  * @throws SuzumioError `token-rejected`
  */
-export function noteUnreadable(tx: Tx, token: Parameters<typeof authorizeTool>[1]): void {
+export function noteRefusedRequest(tx: Tx, token: Parameters<typeof authorizeTool>[1]): void {
   authorizeTool(tx, token);
   noteRefusedCall(tx, turnRow(tx, token.turn), token.attempt);
 }

@@ -1,5 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { supportStep } from '@suzumio/protocol/ids';
+import { messageBody } from '@suzumio/protocol/message-body';
 import type { ToolpackSignal } from '@suzumio/protocol/toolpacks/support';
 import { passedQuota } from '../content/stored-bytes.js';
 import { recordedResult, type RecordedResult, recordStep } from '../journal.js';
@@ -105,6 +106,9 @@ export function sendSupportMail(tx: Tx, call: SupportCall, mail: SupportMail): {
   authorizeTool(tx, call);
   const { agent, turn } = call;
   const { recipient, channel, priority = 'P1', body } = mail;
+  const { error } = messageBody.safeParse(body);
+  if (error)
+    throw new SuzumioError('invalid-request', `The body of its mail is not valid: ${error.issues[0]?.message}.`);
   const { id } = postMessage(tx, { recipient, channel, priority, body, sender: agent, actor: agent, turn });
   return { id };
 }
