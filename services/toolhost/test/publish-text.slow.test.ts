@@ -66,6 +66,7 @@ describe('a text that is in no file', () => {
     ['neither text nor path', { name: 'levels.md' }, both],
     ['no name', { content: notes }, 'a text needs a name, such as summary.md'],
     ['a path as its name', { content: notes, name: '../levels.md' }, 'name: a file name without slashes'],
+    ['half a character in its name', { content: notes, name: 'a\ud800' }, 'name: a file name of whole characters'],
     ['NUL', { content: 'a\0b', name: 'x' }, 'content: no NUL, and no halves of characters'],
     ['half a character', { content: 'a\ud83c', name: 'x' }, 'content: no NUL, and no halves of characters'],
     ['one byte too many', { content: 'ä'.repeat(512 * 1024) + 'b', name: 'x' }, 'content: at most 1048576 bytes'],

@@ -25,7 +25,10 @@ export class UnansweredRequests {
   }
 }
 
-/** A closed connection is parsed on to the end of what was read. What follows a change of protocol is not. */
+/**
+ * A closed connection is parsed on to the end of what was read. What follows a change of protocol is not. Node has no documented
+ * way to stop: where its parser has another form, the rest is parsed, and nothing of it is answered.
+ */
 function endParsing(socket: Socket & { parser?: { onIncoming: () => number } | null }): void {
   const changedProtocol = 2;
   if (socket.parser) socket.parser.onIncoming = () => changedProtocol;
