@@ -16,7 +16,7 @@ import { TurnDirectory } from '../../services/turn-worker/src/attempt/turn-direc
 import { failure } from '../../shared/protocol/src/failure-codes.js';
 import { mockScript } from '../../shared/protocol/src/mock-script.js';
 import { type RunnerTurnInput, runnerTurnInput, runnerTurnOutput } from '../../shared/protocol/src/runner.js';
-import { workspaceDirectory, workspaceManifest, workspacePath } from '../../shared/protocol/src/workspace-manifest.js';
+import { directoryEntry, workspaceEntry, workspacePath } from '../../shared/protocol/src/workspace-manifest.js';
 import { entriesOf, readSnapshot, SnapshotInvalid } from '../../shared/protocol/src/workspace-snapshot.js';
 import { type Campaign, campaign, computedMs } from './support/campaign.js';
 import { type JsonSchema, type Known, valuesOf } from './support/json-schema.js';
@@ -142,8 +142,12 @@ test('a worker takes a manifest only if nothing in it leads out of the workspace
   const numbers = { target: fc.oneof(path, fc.constantFrom('/', '../..')), sizeBytes: fc.nat(1_000) };
   const bounds = { maxBytes: 2_000, maxEntries: 3 };
   const manifests = fc.oneof(
-    documents(workspaceManifest, { ...numbers, path }),
-    documents(workspaceDirectory, { ...numbers, name: path, sha256: hash }),
+    documents(z.object({ version: z.literal(1), entries: z.array(workspaceEntry) }), { ...numbers, path }),
+    documents(z.object({ version: z.literal(2), entries: z.array(directoryEntry) }), {
+      ...numbers,
+      name: path,
+      sha256: hash,
+    }),
   );
   await inHere('workspace manifests', fc.tuple(manifests, manifests), async ([root, other]) => {
     try {

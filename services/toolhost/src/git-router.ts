@@ -1,7 +1,7 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import express, { type Request, type Router } from 'express';
 import { checkedPack } from '@suzumio/control-plane/packs/checked-pack';
-import { ProjectTurns } from '@suzumio/store/project-turns';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { sha256 } from '@suzumio/protocol/ids';
 import {

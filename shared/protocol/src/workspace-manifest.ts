@@ -13,6 +13,9 @@ export const workspaceLimits = z.object({
 });
 export type WorkspaceLimits = z.infer<typeof workspaceLimits>;
 
+/** The most that its links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
+export const maxWorkspaceLinkBytes = 8 * 1024 * 1024;
+
 /** What it may have where its project says nothing. */
 export const usualWorkspaceLimits: WorkspaceLimits = { maxFiles: 20_000, maxBytes: 1024 ** 3 };
 
@@ -32,7 +35,10 @@ export const workspaceName = workspacePath.refine((name) => !name.includes('/'),
 const file = { kind: z.literal('file'), sha256, sizeBytes: z.int().nonnegative(), executable: z.boolean() };
 const link = { kind: z.literal('link'), target: z.string().max(4096) };
 
-/** One entry of a workspace. Links are kept as text and never followed. */
+/**
+ * One entry of a snapshot as it was made before directories had manifests of their own: all entries, sorted by path. Links are kept as
+ * text and never followed.
+ */
 export const workspaceEntry = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('directory'), path: workspacePath }),
   z.object({ ...file, path: workspacePath }),
@@ -40,13 +46,10 @@ export const workspaceEntry = z.discriminatedUnion('kind', [
 ]);
 export type WorkspaceEntry = z.infer<typeof workspaceEntry>;
 
-/** A snapshot as it was made before directories had manifests of their own: all entries, sorted by path. */
-export const workspaceManifest = z.object({
-  version: z.literal(1),
-  entries: z.array(workspaceEntry).max(maxWorkspaceFiles),
-});
-
-/** What is in one directory of a workspace; a directory in it by the SHA-256 of its own manifest. */
+/**
+ * What is in one directory of a workspace; a directory in it by the SHA-256 of its own manifest. The SHA-256 of the root's manifest is
+ * the snapshot. Equal directories have equal manifests: {@link manifestBytes} is the one form.
+ */
 export const directoryEntry = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('directory'), name: workspaceName, sha256 }),
   z.strictObject({ ...file, name: workspaceName }),
@@ -54,18 +57,37 @@ export const directoryEntry = z.discriminatedUnion('kind', [
 ]);
 export type DirectoryEntry = z.infer<typeof directoryEntry>;
 
-/**
- * One directory of a workspace: entries sorted by name. The SHA-256 of the root's manifest is the snapshot. Equal
- * directories have equal manifests: {@link manifestBytes} is the one form.
- */
-export const workspaceDirectory = z.strictObject({
-  version: z.literal(2),
-  entries: z.array(directoryEntry).max(maxWorkspaceFiles),
-});
+/** The longest manifest that is made or parsed. */
+export const maxWorkspaceManifestBytes = 64 * 1024 * 1024;
 
-/** The manifest of a directory whose entries are sorted by name. */
+/** A directory's manifest would be longer than one may be. */
+export class ManifestTooLong extends Error {
+  constructor() {
+    super(`has names and links of more than ${maxWorkspaceManifestBytes} bytes together`);
+  }
+}
+
+/**
+ * The manifest of a directory whose entries are sorted by name. It is never there as a text too: a long one takes no more memory
+ * than its bytes.
+ *
+ * @throws ManifestTooLong
+ */
 export function manifestBytes(entries: readonly DirectoryEntry[]): Uint8Array<ArrayBuffer> {
-  return new TextEncoder().encode(`{"version":2,"entries":[${entries.map(entryJson).join(',')}]}`);
+  const encoder = new TextEncoder();
+  let size = 0;
+  for (const part of manifestParts(entries)) size += encoder.encode(part).length;
+  if (size > maxWorkspaceManifestBytes) throw new ManifestTooLong();
+  const bytes = new Uint8Array(size);
+  let at = 0;
+  for (const part of manifestParts(entries)) at += encoder.encodeInto(part, bytes.subarray(at)).written;
+  return bytes;
+}
+
+function* manifestParts(entries: readonly DirectoryEntry[]): Generator<string> {
+  yield '{"version":2,"entries":[';
+  for (const [index, entry] of entries.entries()) yield `${index > 0 ? ',' : ''}${entryJson(entry)}`;
+  yield ']}';
 }
 
 /** An entry in the one form that it has in manifests. */

@@ -5,6 +5,7 @@ import {
   entryJson,
   maxWorkspaceBytes,
   maxWorkspaceFiles,
+  maxWorkspaceManifestBytes,
   maxWorkspacePathLength,
   type WorkspaceEntry,
   workspaceEntry,
@@ -32,9 +33,6 @@ export interface SnapshotBounds {
   maxBytes: number;
   maxEntries: number;
 }
-
-/** The longest manifest that is parsed. No capture makes a longer one. */
-export const maxWorkspaceManifestBytes = 64 * 1024 * 1024;
 
 /** How many manifests are asked for at a time. */
 const atATime = 8;

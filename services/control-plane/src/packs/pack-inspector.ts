@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { ProjectTurns } from '@suzumio/store/project-turns';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import { inParts } from './inspect-pack.js';
 import type { ThreadAnswer } from './pack-thread.js';
 

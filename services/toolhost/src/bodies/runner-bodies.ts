@@ -1,7 +1,6 @@
-import { constrainedMemory } from 'node:process';
-import { totalmem } from 'node:os';
 import type { Request } from 'express';
 import { maxChatBytes } from '@suzumio/protocol/model-chat';
+import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
 import { BodyGate, type BodyGateLimits, type BodySender } from './body-gate.js';
 import { announcedBytes, receiveBody } from './receive-body.js';
 
@@ -12,8 +11,7 @@ const mostBytes = 512 * 1024 * 1024;
 
 /** The memory for all bodies, from this process's own limit. */
 function roomBytes(): number {
-  const memory = Math.min(totalmem(), constrainedMemory() || Infinity);
-  return Math.min(mostBytes, Math.max(leastBytes, memory * share));
+  return Math.min(mostBytes, Math.max(leastBytes, memoryLimitBytes() * share));
 }
 
 /** Bodies up to this length are short: a message, a call that publishes, the first model call of a turn. */

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type DirectoryEntry as Listed, directoryManifest, maxManifestBytes } from '@suzumio/protocol/artifacts';
+import { type DirectoryEntry as Listed, directoryManifest } from '@suzumio/protocol/artifacts';
 import type { ArtifactSeen, ArtifactsSeen } from '@suzumio/protocol/artifacts-directory';
 import { keptPartOf } from '@suzumio/protocol/kept-path';
 import { type DirectoryEntry, manifestBytes, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { byName, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
-import { downloadManifest, type FetchContent } from './content-exchange.js';
+import { downloadList, type FetchContent } from './content-exchange.js';
 
 /** How many files and directories others' artifacts may be here, together. */
 const maxEntries = 20_000;
@@ -106,7 +106,7 @@ function isWritable({ creator, name }: ArtifactSeen, listed: readonly Listed[]):
 
 /** What a published directory lists. */
 async function listOf({ name, sha256 }: ArtifactSeen, fetch: FetchContent): Promise<readonly Listed[]> {
-  const bytes = await downloadManifest(sha256, fetch, maxManifestBytes);
+  const bytes = await downloadList(sha256, fetch);
   try {
     if (hashOf(bytes) !== sha256) throw new Error('it is not what its hash says');
     return directoryManifest.parse(JSON.parse(Buffer.from(bytes).toString('utf8'))).entries;

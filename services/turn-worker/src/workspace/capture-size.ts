@@ -1,14 +1,12 @@
 import type { Stats } from 'node:fs';
 import { inBlocks } from '@suzumio/protocol/disk-blocks';
-import { type KnownDirectory, partsOf } from './known-tree.js';
+import { maxWorkspaceLinkBytes } from '@suzumio/protocol/workspace-manifest';
+import { type KnownDirectory, memoryOf, memoryOfEntry, partsOf } from './known-tree.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
-import { WorkspaceTooLarge } from './workspace-errors.js';
+import { JobTooLong, WorkspaceTooLarge } from './workspace-errors.js';
 
 /** Before more than this is read and stored, everything is counted: what is too large is not stored in vain. */
 const readUncounted = 64 * 1024 * 1024;
-
-/** The most that links may lead to, by the lengths of what they say: they count as no bytes otherwise. */
-const maxLinkBytes = 8 * 1024 * 1024;
 
 /** How large a capture has become. What goes beyond its bounds throws WorkspaceTooLarge. */
 export class CaptureSize {
@@ -16,12 +14,22 @@ export class CaptureSize {
   #bytes = 0;
   #linkBytes = 0;
   #readBytes = 0;
+  #heldBytes = 0;
 
-  /** @param weighAll measures the whole workspace without reading its files */
+  /**
+   * @param maxHeldBytes how much memory its tree may take; what goes beyond throws JobTooLong
+   * @param weighAll measures the whole workspace without reading its files
+   */
   constructor(
     private readonly bounds: WorkspaceBounds,
+    private readonly maxHeldBytes: number,
     private readonly weighAll: () => { entries: number; bytes: number },
   ) {}
+
+  /** Counts the memory that an entry takes. */
+  hold(name: string): void {
+    this.#hold(memoryOfEntry(name));
+  }
 
   /** Counts an entry, before it is read. */
   add(stat: Stats): void {
@@ -37,14 +45,16 @@ export class CaptureSize {
       this.#entries += 1;
       this.#bytes += inBlocks(part.kind === 'file' ? part.sizeBytes : 0);
     }
+    this.#hold(memoryOf(directory));
     this.#require({ entries: this.#entries, bytes: this.#bytes });
   }
 
   /** Counts what a link says. */
   addTarget(target: Buffer): void {
     this.#linkBytes += target.length;
-    if (this.#linkBytes > maxLinkBytes) {
-      throw new WorkspaceTooLarge(`The workspace has links with more than ${maxLinkBytes} bytes together.`);
+    this.#hold(2 * target.length);
+    if (this.#linkBytes > maxWorkspaceLinkBytes) {
+      throw new WorkspaceTooLarge(`The workspace has links with more than ${maxWorkspaceLinkBytes} bytes together.`);
     }
   }
 
@@ -53,6 +63,11 @@ export class CaptureSize {
     const wasLittle = this.#readBytes <= readUncounted;
     this.#readBytes += bytes;
     if (wasLittle && this.#readBytes > readUncounted) this.#require(this.weighAll());
+  }
+
+  #hold(bytes: number): void {
+    this.#heldBytes += bytes;
+    if (this.#heldBytes > this.maxHeldBytes) throw new JobTooLong();
   }
 
   #require({ entries, bytes }: { entries: number; bytes: number }): void {

@@ -46,6 +46,8 @@ export interface CaptureOptions {
   store: (content: Content) => Promise<void> | void;
   /** Called between steps; throws to cancel. */
   check: () => void;
+  /** How much memory its tree may take. @default any */
+  maxHeldBytes?: number | undefined;
   /** How long a live capture waits for programs that hold leases on files, in all. @default longer than the system lets them */
   leasePatienceMs?: number | undefined;
 }
@@ -92,7 +94,7 @@ class Walk {
     this.#scope = options.scope ?? captureScope([]);
     // Nobody is told at the end of a turn; nor does a program of its own hold a lease then.
     this.#leases = new LeasePatience(live ? leasePatienceMs : Number.POSITIVE_INFINITY, check);
-    this.#size = new CaptureSize(options.bounds, () =>
+    this.#size = new CaptureSize(options.bounds, options.maxHeldBytes ?? Number.POSITIVE_INFINITY, () =>
       weigh(root, { isIgnored: this.#scope.isIgnored, own: options.own, check }),
     );
     this.#reader = new FileReader(options.staging, options.bounds.maxFileBytes, check);
@@ -150,6 +152,7 @@ class Walk {
       if (path.length > maxWorkspacePathLength) {
         throw new WorkspaceTooLarge(`The workspace has a path of more than ${maxWorkspacePathLength} characters.`);
       }
+      this.#size.hold(name);
       const entry = this.#unchanged(directory, name, before) ?? (await this.#entry(directory, name, path, before));
       if (entry) entries.set(name, entry);
       if (isCounted && entry) this.#uncaptured.subtract(entry);

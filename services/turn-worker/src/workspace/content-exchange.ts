@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { maxWorkspaceManifestBytes, type SnapshotFile, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import { maxManifestBytes } from '@suzumio/protocol/artifacts';
+import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-manifest';
+import { type SnapshotFile, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import type { AttemptClient } from '../toolhost/toolhost-client.js';
 import type { Content } from './read-file.js';
 
@@ -55,18 +57,25 @@ export async function download(
   }
 }
 
-/** A manifest; only its length is checked. */
-export async function downloadManifest(
-  sha256: string,
-  fetch: FetchContent,
-  maxBytes = maxWorkspaceManifestBytes,
-): Promise<Uint8Array> {
+/** Writes a manifest to `to`; only its length is checked. */
+export async function downloadManifest(sha256: string, to: string, fetch: FetchContent): Promise<void> {
+  const chunks = atMost(maxWorkspaceManifestBytes, await fetch(sha256));
+  await pipeline(chunks, createWriteStream(to, { mode: 0o600 }));
+}
+
+/** The list of a published directory; only its length is checked. */
+export async function downloadList(sha256: string, fetch: FetchContent): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
+  for await (const chunk of atMost(maxManifestBytes, await fetch(sha256))) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** @throws SnapshotInvalid */
+async function* atMost(maxBytes: number, chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let sizeBytes = 0;
-  for await (const chunk of await fetch(sha256)) {
+  for await (const chunk of chunks) {
     sizeBytes += chunk.length;
     if (sizeBytes > maxBytes) throw new SnapshotInvalid('The manifest of the snapshot is too long.');
-    chunks.push(chunk);
+    yield chunk;
   }
-  return Buffer.concat(chunks);
 }

@@ -1,9 +1,6 @@
-import { readFileSync, renameSync, type Stats, writeFileSync } from 'node:fs';
-import * as z from 'zod';
-import { sha256 } from '@suzumio/protocol/ids';
+import type { Stats } from 'node:fs';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
-import { errnoOf } from '../files/errno.js';
-import { type SeenFile, seenFile } from './file-clock.js';
+import type { SeenFile } from './file-clock.js';
 
 /** The last known content of a workspace, with the identity of each file when it was read. */
 export interface KnownTree {
@@ -84,11 +81,16 @@ export function* partsOf(directory: KnownDirectory): Generator<KnownDirectory | 
 /** About how many bytes of memory an entry takes, beside its name: objects, hash and times. */
 const entryBytes = 400;
 
+/** About how much memory an entry takes that has nothing in it. */
+export function memoryOfEntry(name: string): number {
+  return entryBytes + 2 * name.length;
+}
+
 /** About how much memory a directory takes, with all that is in it. */
 export function memoryOf({ entries }: KnownDirectory): number {
   let bytes = entryBytes;
   for (const [name, entry] of entries) {
-    bytes += 2 * name.length + (entry.kind === 'directory' ? memoryOf(entry) : entryBytes);
+    bytes += entry.kind === 'directory' ? 2 * name.length + memoryOf(entry) : memoryOfEntry(name);
     if (entry.kind === 'link') bytes += 2 * entry.target.length;
   }
   return bytes;
@@ -98,83 +100,4 @@ function contentOf(
   entry: KnownEntry,
 ): Omit<KnownFile, 'seen'> | { kind: 'directory'; sha256: string | undefined } | KnownEntry {
   return entry.kind === 'directory' ? { kind: 'directory', sha256: entry.sha256 } : entry;
-}
-
-const name = z.string().min(1);
-type Written =
-  | ['f', string, string, number, boolean, SeenFile | null]
-  | ['l', string, string]
-  | ['d', string, string | null, Written[]];
-const written: z.ZodType<Written> = z.lazy(() =>
-  z.union([
-    z.tuple([z.literal('f'), name, sha256, z.int().nonnegative(), z.boolean(), seenFile.nullable()]),
-    z.tuple([z.literal('l'), name, z.string()]),
-    z.tuple([z.literal('d'), name, sha256.nullable(), z.array(written)]),
-  ]),
-);
-
-/** A tree as stored between turns. */
-const treeFile = z.object({
-  version: z.literal(1),
-  /** The boot in which this was written: after a reboot it is unreliable. */
-  boot: z.string(),
-  snapshot: sha256.nullable(),
-  atMs: z.number(),
-  root: z.tuple([sha256.nullable(), z.array(written)]),
-});
-
-/** The tree recorded in this boot, if any. */
-export function readTree(path: string, boot: string): KnownTree | undefined {
-  try {
-    const tree = treeFile.parse(JSON.parse(readFileSync(path, 'utf8')));
-    if (tree.boot !== boot) return undefined;
-    const [id, entries] = tree.root;
-    return { snapshot: tree.snapshot, atMs: tree.atMs, root: directoryFrom(id, entries) };
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof z.ZodError || errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-/** Records a tree; the file is replaced atomically. */
-export function writeTree(path: string, boot: string, { snapshot, atMs, root }: KnownTree): void {
-  const content: z.input<typeof treeFile> = {
-    version: 1,
-    boot,
-    snapshot,
-    atMs,
-    root: [root.sha256 ?? null, entriesOf(root)],
-  };
-  writeFileSync(`${path}.tmp`, JSON.stringify(content), { mode: 0o600 });
-  renameSync(`${path}.tmp`, path);
-}
-
-function entriesOf({ entries }: KnownDirectory): Written[] {
-  return [...entries].map(([at, entry]): Written => {
-    switch (entry.kind) {
-      case 'file':
-        return ['f', at, entry.sha256, entry.sizeBytes, entry.executable, entry.seen ?? null];
-      case 'link':
-        return ['l', at, entry.target];
-      case 'directory':
-        return ['d', at, entry.sha256 ?? null, entriesOf(entry)];
-    }
-  });
-}
-
-function directoryFrom(id: string | null, list: readonly Written[]): KnownDirectory {
-  const entries = new Map<string, KnownEntry>();
-  for (const one of list) {
-    if (one[0] === 'd') entries.set(one[1], directoryFrom(one[2], one[3]));
-    else if (one[0] === 'l') entries.set(one[1], { kind: 'link', target: one[2] });
-    else
-      entries.set(one[1], {
-        kind: 'file',
-        sha256: one[2],
-        sizeBytes: one[3],
-        executable: one[4],
-        seen: one[5] ?? undefined,
-      });
-  }
-  return { kind: 'directory', sha256: id ?? undefined, entries };
 }

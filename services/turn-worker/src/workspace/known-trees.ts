@@ -1,9 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { type KnownTree, memoryOf, readTree, writeTree } from './known-tree.js';
+import { type KnownTree, memoryOf } from './known-tree.js';
 import type { WorkspacePlace } from './thread-messages.js';
-
-/** The most that the trees of a thread may take of its memory, in bytes: some 150,000 files. */
-const mostBytes = 64 * 1024 * 1024;
+import { readTree, writeTree } from './tree-file.js';
 
 type Place = Pick<WorkspacePlace, 'treeFile' | 'boot'>;
 
@@ -11,10 +9,16 @@ type Place = Pick<WorkspacePlace, 'treeFile' | 'boot'>;
 export class KnownTrees {
   readonly #kept: LRUCache<string, { tree: KnownTree; boot: string; isWritten: boolean }>;
 
-  /** @param maxSize how much memory trees may take, in bytes */
-  constructor(maxSize = mostBytes) {
+  /**
+   * @param keptBytes how much memory trees may take, in bytes
+   * @param maxFileBytes how long a file may be that is read
+   */
+  constructor(
+    keptBytes: number,
+    private readonly maxFileBytes?: number,
+  ) {
     this.#kept = new LRUCache({
-      maxSize,
+      maxSize: Math.max(1, keptBytes),
       sizeCalculation: ({ tree }) => memoryOf(tree.root),
       dispose: ({ tree, boot, isWritten }, treeFile, reason) => {
         if (reason === 'evict' && !isWritten) this.#write(treeFile, boot, tree);
@@ -22,10 +26,11 @@ export class KnownTrees {
     });
   }
 
+  /** @throws JobTooLong where a file is too long to be read here */
   get(place: Place): KnownTree | undefined {
     const kept = this.#kept.get(place.treeFile);
     if (kept) return kept.tree;
-    const tree = readTree(place.treeFile, place.boot);
+    const tree = readTree(place.treeFile, place.boot, this.maxFileBytes);
     if (tree) this.#keep(place, tree, true);
     return tree;
   }
@@ -33,6 +38,13 @@ export class KnownTrees {
   /** Remembers the content. */
   set(place: Place, tree: KnownTree): void {
     this.#keep(place, tree, false);
+  }
+
+  /** Leaves the content to the file alone: another thread goes on with it. */
+  handOver({ treeFile }: Place): void {
+    const kept = this.#kept.get(treeFile);
+    if (kept && !kept.isWritten) this.#write(treeFile, kept.boot, kept.tree);
+    this.#kept.delete(treeFile);
   }
 
   /**

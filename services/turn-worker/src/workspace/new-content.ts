@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { unlinkSync } from 'node:fs';
-import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-snapshot';
+import { ManifestTooLong } from '@suzumio/protocol/workspace-manifest';
 import { type KnownDirectory, manifestOf, partsOf } from './known-tree.js';
 import type { Content } from './read-file.js';
 import { WorkspaceTooLarge } from './workspace-errors.js';
@@ -24,15 +24,19 @@ export class NewContent {
    * @throws WorkspaceTooLarge
    */
   async addManifest(directory: KnownDirectory): Promise<string> {
-    const bytes = manifestOf(directory);
-    if (bytes.length > maxWorkspaceManifestBytes) {
-      throw new WorkspaceTooLarge(
-        `A directory of the workspace has names and links of more than ${maxWorkspaceManifestBytes} bytes together.`,
-      );
-    }
+    const bytes = this.#manifestOf(directory);
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     await this.add({ sha256, sizeBytes: bytes.length, bytes });
     return sha256;
+  }
+
+  #manifestOf(directory: KnownDirectory): Uint8Array<ArrayBuffer> {
+    try {
+      return manifestOf(directory);
+    } catch (error) {
+      if (!(error instanceof ManifestTooLong)) throw error;
+      throw new WorkspaceTooLarge(`A directory of the workspace ${error.message}.`);
+    }
   }
 
   #isNew(sha256: string): boolean {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
 import { artifactTree, type SeenBy } from './artifact-tree.js';
 import { download, type FetchContent } from './content-exchange.js';
 import type { Owner } from './restore.js';
@@ -31,9 +32,9 @@ export class OthersArtifacts {
     if (this.known.at) await this.#note(undefined);
     const { root, manifests, left } = await artifactTree(seen, fetch);
     const content = {
-      manifest: (sha256: string) => {
+      manifest: (sha256: string, to: string) => {
         const manifest = manifests.get(sha256);
-        return manifest ? Promise.resolve(manifest) : Promise.reject(new Error(`no manifest ${sha256}`));
+        return manifest ? writeFile(to, manifest, { mode: 0o600 }) : Promise.reject(new Error(`no manifest ${sha256}`));
       },
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };

@@ -45,16 +45,18 @@ export type Job = { [Kind in JobKind]: { kind: Kind; place: WorkspacePlace } & J
 export interface Asks {
   /** Stores content under its hash. */
   store: { content: Content };
-  /** The manifest with this hash, unchecked. */
-  manifest: { sha256: string };
+  /** Writes the manifest with this hash to `to`, unchecked. */
+  manifest: { sha256: string; to: string };
   /** Writes a file's content to `to`. */
   file: { file: Pick<SnapshotFile, 'sha256' | 'sizeBytes'>; path: string; to: string };
 }
 
-export interface Answers {
-  store: null;
-  manifest: Uint8Array;
-  file: null;
+/** How much memory a thread's work may take, in bytes, by what is known of it. */
+export interface ThreadMemory {
+  /** The trees that it keeps. */
+  keptBytes: number;
+  /** One job, which throws JobTooLong beyond. */
+  jobBytes: number;
 }
 
 export type AskKind = keyof Asks;
@@ -69,8 +71,8 @@ export interface SentError {
 
 export type ToThread =
   | { job: number; begin: Job; stop: Int32Array }
-  /** The answer to a request; without a value it failed. */
-  | { job: number; ask: number; value?: Answers[AskKind] };
+  /** The answer to a request. */
+  | { job: number; ask: number; isDone: boolean };
 
 export type FromThread =
   | { job: number; ask: number; asks: Ask }

@@ -1,20 +1,19 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, unlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { readSnapshot, type SnapshotDirectory, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { capture } from './capture.js';
 import { FileClock } from './file-clock.js';
-import { type KnownTree, manifestOf, partsOf } from './known-tree.js';
+import { type KnownDirectory, type KnownTree, manifestOf, partsOf } from './known-tree.js';
 import { KnownTrees } from './known-trees.js';
 import type { Content } from './read-file.js';
 import { restore } from './restore.js';
 import { weigh } from './weigh.js';
-import { WorkspaceTooLarge } from './workspace-errors.js';
+import { JobTooLong, WorkspaceTooLarge } from './workspace-errors.js';
 import {
-  type Answers,
   type Ask,
   askFailed,
   type AskKind,
@@ -25,6 +24,7 @@ import {
   type Jobs,
   jobStopped,
   type Results,
+  type ThreadMemory,
   type ToThread,
   type WorkspacePlace,
 } from './thread-messages.js';
@@ -35,7 +35,8 @@ import {
 const windowBytes = 16 * 1024 * 1024;
 const windowItems = 8;
 
-const trees = new KnownTrees();
+const { keptBytes, jobBytes } = workerData as ThreadMemory;
+const trees = new KnownTrees(keptBytes, jobBytes);
 const running = new Map<number, RunningJob>();
 
 class Failure extends Error {
@@ -49,7 +50,7 @@ class Failure extends Error {
 
 /** A running job, and its requests to the main thread. */
 class RunningJob {
-  readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (error: Error) => void }>();
+  readonly #waiting = new Map<number, { resolve: () => void; reject: (error: Error) => void }>();
   readonly #sending = new Set<Promise<void>>();
   #sendingBytes = 0;
   #failure: unknown;
@@ -65,7 +66,7 @@ class RunningJob {
     if (Atomics.load(this.stop, 0) !== 0) throw new Failure(jobStopped, 'The work on a workspace was stopped.');
   };
 
-  ask<Kind extends AskKind>(kind: Kind, asked: Asks[Kind], transfer: ArrayBuffer[] = []): Promise<Answers[Kind]> {
+  ask<Kind extends AskKind>(kind: Kind, asked: Asks[Kind], transfer: ArrayBuffer[] = []): Promise<void> {
     this.#asks += 1;
     const asks = { kind, ...asked } as unknown as Ask;
     post({ job: this.number, ask: this.#asks, asks }, transfer);
@@ -75,7 +76,7 @@ class RunningJob {
   answer(message: Extract<ToThread, { ask: number }>): void {
     const asked = this.#waiting.get(message.ask);
     this.#waiting.delete(message.ask);
-    if ('value' in message) asked?.resolve(message.value as never);
+    if (message.isDone) asked?.resolve();
     else asked?.reject(new Failure(askFailed, 'The ToolHost was asked in vain.'));
   }
 
@@ -137,6 +138,7 @@ function begin(number: number, job: Job, stop: Int32Array): void {
       (done): FromThread => ({ job: number, done }),
       async (error: unknown): Promise<FromThread> => {
         await at.settled();
+        if (error instanceof JobTooLong) trees.handOver(job.place);
         const { name, message } = error instanceof Error ? error : new Error(String(error));
         return { job: number, failed: { name, message, code: errnoOf(error) } };
       },
@@ -169,7 +171,8 @@ async function carryOutRestore(
   const before = trees.get(place);
   const { directory, temporary } = place;
   clear(temporary);
-  const wanted = snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(snapshot, before, at);
+  const wanted =
+    snapshot === null ? { sha256: undefined, entries: [] } : await wantedOf(snapshot, before, at, temporary);
   const clock = () => FileClock.read(temporary, false);
   const root = await restore(directory, wanted, {
     known: trustedOf(before, clock())?.root,
@@ -187,15 +190,32 @@ async function carryOutRestore(
 }
 
 /** Requests only manifests that cannot be made of the known content. */
-function wantedOf(snapshot: string, before: KnownTree | undefined, at: RunningJob): Promise<SnapshotDirectory> {
-  const known = new Map([...(before ? partsOf(before.root) : [])].map((part) => [part.sha256, part]));
+function wantedOf(
+  snapshot: string,
+  before: KnownTree | undefined,
+  at: RunningJob,
+  temporary: string,
+): Promise<SnapshotDirectory> {
+  const known = new Map<string | undefined, KnownDirectory>();
+  for (const part of before ? partsOf(before.root) : []) if (part.kind === 'directory') known.set(part.sha256, part);
+  let readBytes = 0;
   const read = async (sha256: string) => {
     const part = known.get(sha256);
-    const bytes = part?.kind === 'directory' ? manifestOf(part) : await at.ask('manifest', { sha256 });
+    const bytes = part ? manifestOf(part) : await fetched(sha256, at, temporary);
+    readBytes += bytes.length;
+    if (readBytes > jobBytes) throw new JobTooLong();
     if (createHash('sha256').update(bytes).digest('hex') === sha256) return bytes;
     throw new SnapshotInvalid('The content of the snapshot is not what its id says.');
   };
   return readSnapshot(snapshot, read);
+}
+
+async function fetched(sha256: string, at: RunningJob, temporary: string): Promise<Uint8Array> {
+  const to = join(temporary, `manifest-${sha256}`);
+  await at.ask('manifest', { sha256, to });
+  const bytes = readFileSync(to);
+  unlinkSync(to);
+  return bytes;
 }
 
 async function carryOutCapture(
@@ -211,6 +231,7 @@ async function carryOutCapture(
   const scope = captureScope(place.ignored, place.tracked);
   const { root, ...captured } = await capture(directory, {
     bounds,
+    maxHeldBytes: jobBytes,
     scope,
     own,
     live,

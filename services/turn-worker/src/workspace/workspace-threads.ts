@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
+import { dirname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { isOutOfMemory, memoryLimitBytes } from '@suzumio/protocol/process-memory';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import type { Content } from './read-file.js';
 import {
-  type Answers,
   type Ask,
   askFailed,
-  type AskKind,
   type Asks,
   type FromThread,
   type Job,
@@ -16,44 +17,86 @@ import {
   jobStopped,
   type Results,
   type SentError,
+  type ThreadMemory,
   type ToThread,
   type WorkspacePlace,
 } from './thread-messages.js';
-import { WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
+import { JobTooLong, WorkspaceTooLarge, WorkspaceUnreadable } from './workspace-errors.js';
 
 /** How a job's requests are answered. */
 export interface WorkspaceContent {
   store(content: Content): Promise<void>;
-  manifest(sha256: string): Promise<Uint8Array>;
+  /** Writes a manifest to `to`. */
+  manifest(sha256: string, to: string): Promise<void>;
   /** Writes the content of `path` in the workspace to `to`. */
   file(file: Asks['file']['file'], path: string, to: string): Promise<void>;
 }
 
-/** The heap limit of a thread: a directory with millions of entries ends the thread, not the worker. */
-const threadHeapMb = 768;
+const mib = 1024 ** 2;
+
+/**
+ * How many threads work on many workspaces, and the heap limits: a directory with millions of entries ends a thread, not the worker.
+ * Of the process's memory, these threads have a quarter. The one for a long job has three eighths: of the 512 MiB that Compose gives,
+ * one of the longest workspaces is brought to another one in less.
+ */
+function heapsOf(memoryBytes: number): { threads: number; heapMb: number; longHeapMb: number } {
+  const [heapsMb, longMb] = [1 / 4, 3 / 8].map((share) => Math.floor((memoryBytes * share) / mib)) as [number, number];
+  const threads = Math.max(1, Math.min(availableParallelism(), mostThreads, Math.floor(heapsMb / leastHeapMb)));
+  return {
+    threads,
+    heapMb: Math.min(mostHeapMb, Math.floor(heapsMb / threads)),
+    longHeapMb: Math.min(mostHeapMb, longMb),
+  };
+}
+
 const mostThreads = 4;
+const leastHeapMb = 128;
+const mostHeapMb = 768;
+const maxYoungGenerationSizeMb = 16;
+
+/** The shares of a thread's heap for the trees that it keeps, and for each of the jobs that it does at a time. */
+const keptShare = 1 / 4;
+const jobShare = 1 / 8;
+/** Some 150,000 files. */
+const mostKeptBytes = 64 * mib;
 
 interface Running {
   content: Partial<WorkspaceContent>;
   stop: Int32Array;
+  /** Its requests that are being answered. */
+  answers: Set<Promise<void>>;
   resolve(result: Results[JobKind]): void;
   reject(error: unknown): void;
   /** Why the first request failed. */
   failure?: { error: unknown };
 }
 
-/** Threads that walk, hash and write workspaces, off the event loop. A workspace always has the same thread. */
+/**
+ * Threads that walk, hash and write workspaces, off the event loop. A workspace always has the same thread. A job that takes too much
+ * of its memory has one of its own, one such job after the other; projects take turns.
+ */
 export class WorkspaceThreads {
   readonly #threads = new Map<number, WorkspaceThread>();
+  readonly #heaps: ReturnType<typeof heapsOf>;
+  readonly #longJobs = new ProjectTurns();
 
-  /** @param entry the compiled `workspace-thread.ts` */
-  constructor(private readonly entry: URL) {}
+  /**
+   * @param entry the compiled `workspace-thread.ts`
+   * @param memoryBytes what this process may use
+   */
+  constructor(
+    private readonly entry: URL,
+    memoryBytes = memoryLimitBytes(),
+  ) {
+    this.#heaps = heapsOf(memoryBytes);
+  }
 
   /**
    * Runs a job. Nobody uses the workspace any more when it resolves or rejects.
    *
    * @param content answers its requests
-   * @throws what `signal` was aborted with; what `content` throws; WorkspaceTooLarge, SnapshotInvalid, or a system error
+   * @throws what `signal` was aborted with; what `content` throws; WorkspaceTooLarge, also where it takes more memory than a thread has;
+   *   SnapshotInvalid, or a system error
    */
   async run<Kind extends JobKind>(
     kind: Kind,
@@ -63,8 +106,37 @@ export class WorkspaceThreads {
     signal?: AbortSignal,
   ): Promise<Results[Kind]> {
     signal?.throwIfAborted();
-    const thread = this.#threadOf(place);
-    return (await thread.run({ kind, place, ...job } as Job, content, signal)) as Results[Kind];
+    const asked = { kind, place, ...job } as Job;
+    try {
+      return (await this.#threadOf(place).run(asked, content, signal)) as Results[Kind];
+    } catch (error) {
+      // Where a thread had no room, it may have been another job's.
+      if (!(error instanceof JobTooLong) && !isOutOfMemory(error)) throw error;
+    }
+    const alone = () => this.#runAlone(asked, content, signal);
+    return (await this.#longJobs.take(dirname(place.treeFile), alone)) as Results[Kind];
+  }
+
+  async #runAlone(
+    job: Job,
+    content: Partial<WorkspaceContent>,
+    signal: AbortSignal | undefined,
+  ): Promise<Results[JobKind]> {
+    signal?.throwIfAborted();
+    const { longHeapMb } = this.#heaps;
+    const thread = new WorkspaceThread(this.entry, longHeapMb, { keptBytes: 0, jobBytes: Number.POSITIVE_INFINITY });
+    try {
+      return await thread.run(job, content, signal);
+    } catch (error) {
+      if (!isOutOfMemory(error)) throw error;
+      throw new WorkspaceTooLarge(
+        `What the workspace has of names and links takes more than the ${longHeapMb} MiB of memory that this worker has to read them: ` +
+          'have fewer files or shorter names and links in it, or give the worker more memory.',
+        { cause: error },
+      );
+    } finally {
+      await thread.close();
+    }
   }
 
   /** Ends the threads. No job may be running. */
@@ -73,9 +145,14 @@ export class WorkspaceThreads {
   }
 
   #threadOf({ treeFile }: WorkspacePlace): WorkspaceThread {
-    const count = Math.min(availableParallelism(), mostThreads);
-    const number = createHash('sha256').update(treeFile).digest().readUInt32BE() % count;
-    const thread = this.#threads.get(number) ?? new WorkspaceThread(this.entry, () => this.#threads.delete(number));
+    const { threads, heapMb } = this.#heaps;
+    const number = createHash('sha256').update(treeFile).digest().readUInt32BE() % threads;
+    const running = this.#threads.get(number);
+    if (running) return running;
+    const keptBytes = Math.min(mostKeptBytes, heapMb * mib * keptShare);
+    const thread = new WorkspaceThread(this.entry, heapMb, { keptBytes, jobBytes: heapMb * mib * jobShare }, () =>
+      this.#threads.delete(number),
+    );
     this.#threads.set(number, thread);
     return thread;
   }
@@ -86,8 +163,9 @@ class WorkspaceThread {
   readonly #running = new Map<number, Running>();
   #jobs = 0;
 
-  constructor(entry: URL, onEnd: () => void) {
-    this.#worker = new Worker(entry, { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb } });
+  constructor(entry: URL, maxOldGenerationSizeMb: number, memory: ThreadMemory, onEnd = () => undefined as unknown) {
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb };
+    this.#worker = new Worker(entry, { workerData: memory, resourceLimits });
     this.#worker.unref();
     let failure: unknown = new Error('The thread of a workspace ended.');
     this.#worker.on('message', (message: FromThread) => this.#take(message));
@@ -96,7 +174,11 @@ class WorkspaceThread {
     });
     this.#worker.on('exit', () => {
       onEnd();
-      for (const job of this.#running.values()) job.reject(failure);
+      for (const job of this.#running.values()) {
+        // What is written for it is not written any more when it is done anew.
+        const fail = () => job.reject(failure);
+        Promise.all(job.answers).then(fail, fail);
+      }
     });
   }
 
@@ -108,7 +190,7 @@ class WorkspaceThread {
     this.#worker.ref();
     try {
       return await new Promise<Results[JobKind]>((resolve, reject) => {
-        this.#running.set(number, { content, stop, resolve, reject });
+        this.#running.set(number, { content, stop, answers: new Set(), resolve, reject });
         this.#send({ job: number, begin: job, stop });
       });
     } catch (error) {
@@ -134,13 +216,15 @@ class WorkspaceThread {
   }
 
   #answer(job: Running, { job: number, ask, asks }: Extract<FromThread, { ask: number }>): void {
-    answerTo(job.content, asks).then(
-      (value) => this.#send({ job: number, ask, value }),
+    const answer = answerTo(job.content, asks).then(
+      () => this.#send({ job: number, ask, isDone: true }),
       (error: unknown) => {
         job.failure ??= { error };
-        this.#send({ job: number, ask });
+        this.#send({ job: number, ask, isDone: false });
       },
     );
+    const ended = answer.finally(() => job.answers.delete(ended));
+    job.answers.add(ended);
   }
 
   #errorOf(sent: SentError, { failure }: Running): unknown {
@@ -152,17 +236,17 @@ class WorkspaceThread {
   }
 }
 
-async function answerTo(content: Partial<WorkspaceContent>, asks: Ask): Promise<Answers[AskKind]> {
+async function answerTo(content: Partial<WorkspaceContent>, asks: Ask): Promise<void> {
   const { store, manifest, file } = content;
   if (asks.kind === 'store' && store) await store.call(content, asks.content);
   else if (asks.kind === 'file' && file) await file.call(content, asks.file, asks.path, asks.to);
-  else if (asks.kind === 'manifest' && manifest) return manifest.call(content, asks.sha256);
+  else if (asks.kind === 'manifest' && manifest) await manifest.call(content, asks.sha256, asks.to);
   else throw new Error(`This job may not ask for a ${asks.kind}.`);
-  return null;
 }
 
 function errorFrom({ name, message, code }: SentError): Error {
   if (name === 'WorkspaceTooLarge') return new WorkspaceTooLarge(message);
+  if (name === 'JobTooLong') return new JobTooLong();
   if (name === 'WorkspaceUnreadable') return new WorkspaceUnreadable(message);
   if (name === 'SnapshotInvalid') return new SnapshotInvalid(message);
   return Object.assign(new Error(message), code === undefined ? { name } : { name, code });

@@ -241,7 +241,7 @@ export class Workspace {
     // Recorded first: a power cut in the middle must not leave a false record.
     await this.#note(undefined);
     const content = {
-      manifest: (sha256: string) => downloadManifest(sha256, fetch),
+      manifest: (sha256: string, to: string) => downloadManifest(sha256, to, fetch),
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };
     const { owner } = this.of;

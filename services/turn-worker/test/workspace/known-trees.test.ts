@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { type KnownDirectory, type KnownTree, memoryOf } from '../../src/workspace/known-tree.js';
 import { KnownTrees } from '../../src/workspace/known-trees.js';
+import { JobTooLong } from '../../src/workspace/workspace-errors.js';
 
 let root: string;
 beforeEach(() => {
@@ -47,4 +48,26 @@ test('a tree that has no room at all is in its file', () => {
   trees.set(place('a'), tree);
   expect(trees.get(place('a'))).toEqual(tree);
   expect(trees.get(place('a'))).not.toBe(tree);
+});
+
+test('a file of an earlier version, or one that is cut off, tells of no tree', () => {
+  const trees = new KnownTrees(100);
+  trees.set(place('a'), treeOf(1_000));
+  const whole = readFileSync(join(root, 'a'), 'utf8');
+  for (const text of [whole.slice(0, 50_000), '', `{"version":1,"root":["${'x'.repeat(200_000)}`]) {
+    writeFileSync(join(root, 'a'), text);
+    expect(trees.get(place('a'))).toBeUndefined();
+  }
+});
+
+test('a tree that goes to another thread is in its file, unless that is too long to be read here', () => {
+  const trees = new KnownTrees(1e9, 100_000);
+  const [small, large] = [treeOf(10), treeOf(10_000)];
+  for (const [name, tree] of Object.entries({ small, large })) {
+    trees.set(place(name), tree);
+    trees.handOver(place(name));
+  }
+  expect(trees.get(place('small'))).toEqual(small);
+  expect(() => trees.get(place('large'))).toThrow(JobTooLong);
+  expect(new KnownTrees(1).get(place('large'))).toEqual(large);
 });

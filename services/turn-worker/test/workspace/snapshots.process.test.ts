@@ -210,7 +210,8 @@ describe('a workspace', () => {
     expect((await lstat(tree)).ino).toBe(ino);
     const changed = await attempt(await open(), id, (root) => mkdir(join(root, 'd/e')));
     expect(changed).not.toBe(id);
-    expect(JSON.parse(await readFile(tree, 'utf8'))).toMatchObject({ snapshot: changed });
+    const [head = ''] = (await readFile(tree, 'utf8')).split('\n');
+    expect(JSON.parse(head)).toMatchObject({ snapshot: changed });
   });
 
   test('is brought back after an attempt that did not end well', async () => {
@@ -313,15 +314,18 @@ describe('a workspace', () => {
     await restart();
     // What is known is of a moment to come, and claims of the file what is not so.
     const tree = join(directory, 'w/snapshots/cell-1/paper.1/writer.tree');
-    const known = JSON.parse(await readFile(tree, 'utf8')) as { atMs: number };
+    const [head = ''] = (await readFile(tree, 'utf8')).split('\n');
+    const known = JSON.parse(head) as { atMs: number };
     const { ino, dev, size, mtimeMs, ctimeMs } = await lstat(join(workspace.directory, 'a'));
     const seen = { ino, dev, size, mtimeMs, ctimeMs, sure: true };
     const wrong = ['f', 'a', createHash('sha256').update('two').digest('hex'), 3, false, seen];
-    await writeFile(tree, JSON.stringify({ ...known, root: [null, [wrong]] }));
+    const written = (of: object) =>
+      `${JSON.stringify({ ...known, ...of, root: [null, 1] })}\n${JSON.stringify(wrong)}\n`;
+    await writeFile(tree, written({}));
     const one = createHash('sha256').update('one').digest('hex');
     const fetchedAt = async (atMs: number) => {
       await restart();
-      await writeFile(tree, JSON.stringify({ ...known, atMs, snapshot: null, root: [null, [wrong]] }));
+      await writeFile(tree, written({ atMs, snapshot: null }));
       store.fetched = [];
       const again = await open();
       await again.expectWrites();

@@ -1,12 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Content } from '../../src/workspace/read-file.js';
 import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
 
-const threads = new WorkspaceThreads(new URL('../../dist/workspace/workspace-thread.js', import.meta.url));
+const entry = new URL('../../dist/workspace/workspace-thread.js', import.meta.url);
+const threads = new WorkspaceThreads(entry);
 afterAll(() => threads.close());
 
 let directory: string;
@@ -121,4 +124,64 @@ test('workspaces are captured side by side', async () => {
   expect(new Set(all.map(({ id }) => id)).size).toBe(5);
   // More of them than a thread keeps in memory: the rest is written down.
   for (const { agent, id } of all) await (await workspaces.open(agent, undefined)).bringTo(id, nothing);
+});
+
+describe('a worker with little memory', () => {
+  const small = new WorkspaceThreads(entry, 128 * 1024 ** 2);
+  afterAll(() => small.close());
+  const bounds = { maxBytes: 1e9, maxFileBytes: 1e9, maxEntries: 50_000 };
+  const opened = async (agent: string) => {
+    const workspaces = new Workspaces({ workerDir: directory, boot: 'boot', bounds, threads: small });
+    const one = await workspaces.open({ cell: 'c', project: 'p', epoch: 1, agent }, undefined);
+    await one.expectWrites();
+    return one;
+  };
+  const contents = new Map<string, Uint8Array>();
+  const store = async (content: Content) => {
+    contents.set(content.sha256, 'bytes' in content ? content.bytes : await readFile(content.file));
+  };
+  const fetch = (sha256: string) => Promise.resolve(Readable.from([contents.get(sha256) ?? '']));
+  const fill = ({ directory: at }: Workspace, files: number, mark: string, characters: number) => {
+    for (let n = 0; n < files; n += 1) writeFileSync(join(at, `${String(n)}${mark}${'x'.repeat(characters)}`), '');
+  };
+
+  test('does what takes long by itself: captures it, captures it again, and restores it elsewhere', async () => {
+    const agents = ['a', 'b'];
+    const ids = await Promise.all(
+      agents.map(async (agent) => {
+        const one = await opened(agent);
+        fill(one, 14_000, agent, 20);
+        await one.capture({ store, live: true });
+        writeFileSync(join(one.directory, 'more'), agent);
+        const { id } = await one.capture({ store });
+        await one.settle(id);
+        return id;
+      }),
+    );
+    const others = await Promise.all(
+      ids.map(async (id, number) => {
+        const one = await opened(`other-${String(number)}`);
+        await one.bringTo(id, fetch);
+        return readdirSync(one.directory).length;
+      }),
+    );
+    expect(others).toEqual([14_001, 14_001]);
+  }, 60_000);
+
+  test('refuses what has no room at all, and does what others ask meanwhile', async () => {
+    const large = await opened('large');
+    fill(large, 49_000, '€', 240);
+    const refused = expect(large.capture({ store })).rejects.toMatchObject({
+      name: 'WorkspaceTooLarge',
+      message: expect.stringMatching(
+        /takes more than the 48 MiB of memory that this worker has to read them: have fewer/,
+      ),
+    });
+    for (const agent of ['c', 'd', 'e']) {
+      const one = await opened(agent);
+      fill(one, 10, agent, 1);
+      expect((await one.capture({ store })).id).toMatch(/^[0-9a-f]{64}$/);
+    }
+    await refused;
+  }, 120_000);
 });

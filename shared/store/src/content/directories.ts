@@ -8,7 +8,7 @@ import {
   maxManifestMembers,
 } from '@suzumio/protocol/artifacts';
 import { countMembers } from '@suzumio/protocol/count-members';
-import { ProjectTurns } from '../project-turns.js';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import type { ContentStore } from './content-store.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Database } from '../sqlite/tx.js';

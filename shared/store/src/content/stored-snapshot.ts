@@ -1,4 +1,5 @@
-import { maxWorkspaceManifestBytes, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-manifest';
+import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
 /** The manifests of a job are too long to be parsed in this thread. */

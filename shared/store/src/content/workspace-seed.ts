@@ -3,7 +3,13 @@ import { constants, existsSync } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { type DirectoryEntry, manifestBytes, type WorkspaceLimits } from '@suzumio/protocol/workspace-manifest';
+import {
+  type DirectoryEntry,
+  manifestBytes,
+  ManifestTooLong,
+  maxWorkspaceLinkBytes,
+  type WorkspaceLimits,
+} from '@suzumio/protocol/workspace-manifest';
 import { byName } from '@suzumio/protocol/workspace-snapshot';
 import type { ContentStore } from './content-store.js';
 
@@ -30,7 +36,7 @@ export async function snapshotDirectory(
   directory: string,
   { limits, mayCopy = () => true }: SeedBounds,
 ): Promise<string> {
-  const totals = { files: 0, bytes: 0 };
+  const totals = { files: 0, bytes: 0, linkBytes: 0 };
   const storeAt = async (path: string, flags: number): Promise<string> => {
     const opened = await open(path, directoryFlags | flags);
     try {
@@ -56,7 +62,11 @@ export async function snapshotDirectory(
     if (facts.isDirectory()) {
       return { kind: 'directory', name, sha256: await storeAt(path, constants.O_NOFOLLOW) };
     }
-    if (facts.isSymbolicLink()) return { kind: 'link', name, target: await readlink(path) };
+    if (facts.isSymbolicLink()) {
+      const target = await readlink(path);
+      totals.linkBytes += Buffer.byteLength(target);
+      return { kind: 'link', name, target };
+    }
     if (!facts.isFile()) return undefined;
     const file = await open(path, fileFlags);
     try {
@@ -78,6 +88,7 @@ export async function snapshotDirectory(
     return await storeAt(directory, 0);
   } catch (error) {
     if (error instanceof SuzumioError) throw error;
+    if (error instanceof ManifestTooLong) throw tooLarge(directory, `a directory in it ${error.message}`);
     throw new SuzumioError(
       'invalid-config',
       `The workspace directory ${directory} ${faultOf(error)}`,
@@ -106,15 +117,22 @@ function faultOf(error: unknown): string {
 
 function assertWithinBounds(
   directory: string,
-  { files, bytes }: { files: number; bytes: number },
+  { files, bytes, linkBytes }: { files: number; bytes: number; linkBytes: number },
   { maxFiles, maxBytes }: WorkspaceLimits,
 ): void {
+  if (linkBytes > maxWorkspaceLinkBytes)
+    throw tooLarge(directory, `it has links with more than ${String(maxWorkspaceLinkBytes)} bytes together`);
   if (files <= maxFiles && bytes <= maxBytes) return;
-  throw new SuzumioError(
-    'invalid-config',
-    `The workspace directory ${directory} is too large: a workspace may have ${String(maxFiles)} files (workspace.maxFiles) and ${String(maxBytes)} bytes (workspace.maxBytes).`,
-    { directory },
+  throw tooLarge(
+    directory,
+    `a workspace may have ${String(maxFiles)} files (workspace.maxFiles) and ${String(maxBytes)} bytes (workspace.maxBytes)`,
   );
+}
+
+function tooLarge(directory: string, why: string): SuzumioError {
+  return new SuzumioError('invalid-config', `The workspace directory ${directory} is too large: ${why}.`, {
+    directory,
+  });
 }
 
 const readingAll = (file: FileHandle) => file.createReadStream({ start: 0, autoClose: false });

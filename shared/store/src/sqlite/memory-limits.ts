@@ -1,5 +1,3 @@
-import { totalmem } from 'node:os';
-
 /** How much memory a process gives to its databases. */
 export interface DatabaseMemory {
   /** How many project databases are open at a time. */
@@ -20,10 +18,4 @@ const mostBytes = 16 * mib;
 export function databaseMemory(limitBytes: number): DatabaseMemory {
   const maxOpen = Math.min(2_048, Math.max(16, Math.floor(limitBytes / 2 / leastBytes)));
   return { maxOpen, cacheBytes: Math.min(mostBytes, Math.floor(limitBytes / 2 / maxOpen)) };
-}
-
-/** The memory that this process may use: its container's limit, or all of the machine's. */
-export function memoryLimitBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { databaseMemory, memoryLimitBytes } from './memory-limits.js';
+import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
+import { databaseMemory } from './memory-limits.js';
 
 /** A value that SQLite stores. */
 export type SqlValue = string | number | bigint | Buffer | null;

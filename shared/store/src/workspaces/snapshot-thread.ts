@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { maxWorkspaceManifestBytes, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import { maxWorkspaceManifestBytes } from '@suzumio/protocol/workspace-manifest';
+import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { storedManifest } from '../content/stored-snapshot.js';
 import { carryOut, type SnapshotJob } from './snapshot-job.js';

@@ -1,9 +1,9 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { isOutOfMemory, memoryLimitBytes } from '@suzumio/protocol/process-memory';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { storedManifest, TooLong } from '../content/stored-snapshot.js';
-import { ProjectTurns } from '../project-turns.js';
-import { memoryLimitBytes } from '../sqlite/memory-limits.js';
 import { threadAnswer } from '../thread-answer.js';
 import { carryOut, type SnapshotJob, type SnapshotJobs, type SnapshotResults } from './snapshot-job.js';
 
@@ -97,7 +97,3 @@ export class Snapshots {
 const heapShare = 1 / 4;
 const mostHeapMb = 512;
 const maxYoungGenerationSizeMb = 16;
-
-function isOutOfMemory(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-}

@@ -157,6 +157,21 @@ agents: { reader: { role: reader, prompt: Read., count: 2, workspace: { from: ${
     await rm(elsewhere, { recursive: true });
   });
 
+  test('whose links say more than those of a workspace may refuse it, as a capture does', async () => {
+    const target = 'x/'.repeat(2_040);
+    const links = Array.from({ length: 2_060 }, (_, number) => join(from, String(number)));
+    for (const link of links.slice(0, 2_000)) await symlink(target, link);
+    await testing.cell.createProject(project({}, yaml()));
+    for (const link of links.slice(2_000)) await symlink(target, link);
+    const again = project({}, yaml().replace('name: seeded', 'name: again'));
+    await expect(testing.cell.createProject(again)).rejects.toMatchObject({
+      code: 'invalid-config',
+      message: expect.stringContaining('it has links with more than 8388608 bytes together'),
+    });
+    await rm(from, { recursive: true });
+    await mkdir(from);
+  });
+
   test('that are larger than the project lets them be refuse it, and name the limits', async () => {
     for (const name of ['a', 'b', 'c']) await writeFile(join(from, name), 'text');
     const limited = (limits: string) => testing.cell.createProject(project({}, `${yaml()}workspace: { ${limits} }\n`));
