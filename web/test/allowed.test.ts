@@ -24,7 +24,7 @@ describe('the page offers what the server allows', () => {
     }
   });
 
-  test.each(['retry', 'reset', 'redeliver', 'stop', 'start'] as const)('%s of an agent', (act) => {
+  test.each(['retry', 'reset', 'redeliver', 'stop', 'start', 'pause'] as const)('%s of an agent', (act) => {
     for (const state of agentStates) {
       for (const stopping of [false, true]) {
         expect({ state, stopping, allows: agentAllows(act, { state, stopping }) }).toEqual({

@@ -329,7 +329,6 @@ test('a patch says what commit it is against, and how it is taken', async () => 
   await page.getByRole('button', { name: 'Changes' }).click();
   await changes.getByText('3.2 m').waitFor();
   expect(await violations(page)).toEqual([]);
-  if (process.env['SHOT']) await page.screenshot({ path: '/tmp/s/m/patch.png' });
   await page.goto(`${api.url}/p/team/files`);
   await page.getByRole('link', { name: /level\.html/ }).click();
   await frameOf(page, 'The river is at 3.2 m');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
+import { startTurns } from '@suzumio/store/turns/start-turns';
 import { beginTurn, failTurn, leaveFiles, publish } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
@@ -223,6 +224,20 @@ describe('an agent', () => {
     browser.expectErrors(/status of 503/);
   });
 
+  test('whose turn was cancelled before it began has nothing to try again', async () => {
+    await api.create(named('early'));
+    await api.post('/api/projects/early/messages', { recipient: 'ada', priority: 'P1', body: 'Please begin.' });
+    await api.write('early', (tx) => {
+      startTurns(tx);
+    });
+    const page = await open('/p/early/turns/ada:1');
+    await button(page, 'Cancel turn').click();
+    await page.getByRole('status').getByText('Turn 1 is cancelled.').waitFor();
+    await button(page, 'Cancel turn').waitFor({ state: 'detached' });
+    await page.getByText('cancelled', { exact: true }).first().waitFor();
+    expect(await button(page, 'Retry').count()).toBe(0);
+  });
+
   test('that a retry would not help has its mail delivered again: from its page, its turn or the system', async () => {
     await api.create(named('limits'));
     const overdo = async () => {
@@ -335,6 +350,18 @@ test('a token sees the acts that its scope allows', async () => {
   await operator.locator('summary', { hasText: 'More' }).click();
   await button(operator, 'Labels…').waitFor();
   expect(await button(operator, 'Delete…').count()).toBe(0);
+});
+
+test('what holds for all projects is undone by those whose token is for all of them', async () => {
+  await api.create(named('night'));
+  await api.post('/api/projects/night/messages', { recipient: 'ada', priority: 'P1', body: 'Good night.' });
+  await api.post('/api/pause', { reason: 'It is night.' });
+  const ofOne = await open('/p/night/agents/ada', { token: await api.token('admin', 'night') });
+  await ofOne.getByRole('region', { name: 'Why it is quiet' }).getByText('It is night.').first().waitFor();
+  expect(await button(ofOne, 'Resume everything').count()).toBe(0);
+  const ofAll = await open('/p/night/agents/ada');
+  await button(ofAll, 'Resume everything').click();
+  await ofAll.getByText('It is night.').first().waitFor({ state: 'detached' });
 });
 
 test('a phone and a keyboard are enough', async () => {

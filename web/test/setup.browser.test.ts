@@ -171,6 +171,14 @@ describe('the versions of a project file', () => {
     await why;
     await page.getByText('retired', { exact: true }).locator('visible=true').first().waitFor();
     expect(await page.getByText('It was retired').count()).toBe(0);
+    await page.goto(`${api.url}/p/gone/agents/ben`);
+    await page.getByText('It was retired').waitFor();
+    expect(await button(page, /^Pause/).count()).toBe(0);
+    await page.goto(`${api.url}/p/gone/mail/new`);
+    const recipients = page.getByRole('combobox', { name: 'To' });
+    await recipients.waitFor();
+    await soon(async () => expect(await recipients.innerText()).toContain('ada'));
+    expect(await recipients.innerText()).not.toContain('ben');
   });
 
   test('are many: earlier ones come in parts', async () => {

@@ -70,7 +70,13 @@ test('a token of one project sees that project, live', async () => {
 test('no other site frames the page or reads it', async () => {
   const page = await browser.page(await browser.open());
   const { headers } = await api.get('/p/team', { token: null });
-  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  expect(headers['content-security-policy']).toBe(
+    [
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob:; connect-src 'self'",
+      "worker-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+      "require-trusted-types-for 'script'; trusted-types suzumio-worker",
+    ].join('; '),
+  );
   const frame = `<iframe src="${api.url}/"></iframe>`;
   await page.route('http://evil.example/', (route) => route.fulfill({ contentType: 'text/html', body: frame }));
   await page.goto('http://evil.example/');

@@ -49,6 +49,13 @@ describe('a link', () => {
     expect(refusal(await exchange(code))).toMatchObject({ status: 410, code: 'sign-in-link-ended' });
   });
 
+  test('that was never made opens nothing', async () => {
+    const code = codeOf(await linkFor(api));
+    const forged = `${code.startsWith('A') ? 'B' : 'A'}${code.slice(1)}`;
+    expect(refusal(await exchange(forged))).toMatchObject({ status: 410, code: 'sign-in-link-ended' });
+    expect((await exchange(code)).status).toBe(201);
+  });
+
   test('of two browsers at once signs one in', async () => {
     const code = codeOf(await linkFor(api));
     const answers = await Promise.all([exchange(code), exchange(code), exchange(code)]);

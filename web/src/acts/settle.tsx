@@ -3,7 +3,8 @@ import { useId } from 'react';
 import { api, keys, wordsOf } from '../api.js';
 import type { KeyName } from './key-table.js';
 import { Key, useKeys } from './keys.js';
-import { type ActOptions, useAct, useMay } from './use-act.js';
+import { type ActOptions, useAct } from './use-act.js';
+import { useMayIn } from './use-may-make.js';
 
 type Item = Extract<InboxItem, { kind: 'failure' | 'pause' }>;
 type Request = InboxItem['request'];
@@ -14,7 +15,7 @@ type Request = InboxItem['request'];
  * @param request that of the item, or what helps where the item alone does not say it
  */
 export default function Settle({ item, request }: { item: Item; request: Request }) {
-  const may = useMay();
+  const may = useMayIn(item.project);
   const way = wayOf(item, request);
   const id = `settle-${useId()}`;
   const { project } = item;

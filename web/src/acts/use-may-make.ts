@@ -9,6 +9,16 @@ export function useMayInCell(): (operation: keyof Client) => boolean {
   return (operation) => project === null && may(operation);
 }
 
+/**
+ * Whether who is signed in may do what a request asks for.
+ *
+ * @param project the request's; empty where it is about the whole cell
+ */
+export function useMayIn(project: string | null | undefined): (operation: keyof Client) => boolean {
+  const [mayInProject, mayInCell] = [useMay(), useMayInCell()];
+  return project ? mayInProject : mayInCell;
+}
+
 /** Whether who is signed in may make projects. */
 export function useMayMake(): boolean {
   return useMayInCell()('createProject');

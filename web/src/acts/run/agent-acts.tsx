@@ -23,7 +23,7 @@ export default function AgentActs({ project, agent }: Props) {
   const run = useRun(project);
   const { id, paused, failure } = agent;
   const name = nameOf(agent);
-  const mayPause = may(paused === null ? 'pauseAgent' : 'resumeAgent');
+  const mayPause = paused === null ? agentAllows('pause', agent) && may('pauseAgent') : may('resumeAgent');
   const leadsOn = afterFailure(failure);
   const mayGoOn = agent.state === 'failed' && failure !== null && may(leadsOn);
   const turnPause = () =>

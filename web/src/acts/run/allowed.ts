@@ -16,6 +16,7 @@ const agentIn = {
   redeliver: ['failed', 'quiet', 'stopped'],
   stop: ['quiet', 'running'],
   start: ['stopped'],
+  pause: ['quiet', 'running', 'failed', 'stopped'],
 } as const satisfies Record<string, readonly Agent['state'][]>;
 
 /** Whether an agent's state allows an act. */

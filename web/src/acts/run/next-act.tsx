@@ -1,7 +1,7 @@
 import type { Client, Why } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import { agentPath, mailPath, turnsPath } from '../../parts/places.js';
-import { useMay } from '../use-act.js';
+import { useMayIn } from '../use-may-make.js';
 import { Bar, ActButton } from './bar.js';
 import { BudgetDialog } from './budget-dialog.js';
 import { openDialog } from './dialogs.js';
@@ -13,8 +13,8 @@ export type Next = NonNullable<Why['reasons'][number]['request']>;
 /** What comes next, as a button or a link; nothing where the page has none, or who is signed in may not. */
 export default function NextAct({ next }: { next: Next }) {
   const { operation, params } = next;
-  const may = useMay();
   const project = textOf(params['project']);
+  const may = useMayIn(project);
   if (operation === 'changeBudget') {
     return may('changeBudget') ? (
       <div className="bar">

@@ -12,8 +12,9 @@ export function TurnActs({ project, turn, agent }: { project: string; turn: Turn
   const run = useRun(project);
   const isLast = agent !== undefined && agent.activeTurn === null && turn.number === agent.turns;
   const leadsOn = afterFailure(agent?.failure ?? null);
-  const mayGoOn =
-    isLast && ['failed', 'cancelled'].includes(turn.status) && agentAllows('retry', agent) && may(leadsOn);
+  // A turn that was cancelled before it began has nothing to go on with.
+  const isOver = turn.status === 'failed' || (turn.status === 'cancelled' && turn.attempt > 0);
+  const mayGoOn = isLast && isOver && agentAllows('retry', agent) && may(leadsOn);
   const mayCancel = ['queued', 'running'].includes(turn.status) && may('cancelTurn');
   const number = String(turn.number);
   const goOn = () => run.ask(goingOn(leadsOn, project, turn.agent), words[leadsOn].did);

@@ -38,8 +38,9 @@ interface FormProps {
 }
 
 /** What is to be changed, and by whom: by who submitted it, unless another is chosen. */
-export function ChangesForm({ project, agents, version, field, send, close }: FormProps) {
+export function ChangesForm({ project, agents: all, version, field, send, close }: FormProps) {
   const [draft, change] = useDraft(...changesDraft(project.id));
+  const agents = all.filter(({ state }) => state !== 'retired');
   const submitter = project.reportBy;
   const [first] = agents;
   const chosen = [draft.recipient, submitter].find((id) => agents.some((agent) => agent.id === id)) ?? first?.id ?? '';

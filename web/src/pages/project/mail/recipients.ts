@@ -20,8 +20,9 @@ export interface Recipient {
 
 type Channel = { readonly name: string; readonly members: readonly string[] };
 
-/** The agents, the channels, and, where nothing is answered, the teams and everybody. */
-export function recipientsOf({ agents }: ProjectDetail, channels: readonly Channel[], isAnswer: boolean) {
+/** The agents that mail can reach, the channels, and, where nothing is answered, the teams and everybody. */
+export function recipientsOf({ agents: all }: ProjectDetail, channels: readonly Channel[], isAnswer: boolean) {
+  const agents = all.filter(({ state }) => state !== 'retired');
   const groups: [label: string, recipients: Recipient[]][] = [['Agents', agents.map(anAgent)]];
   groups.push(['Channels', channels.map((channel) => aChannel(channel, agents))]);
   if (!isAnswer && agents.length > 1) {
