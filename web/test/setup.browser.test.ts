@@ -173,9 +173,11 @@ describe('the versions of a project file', () => {
     expect(await page.getByText('It was retired').count()).toBe(0);
     await page.goto(`${api.url}/p/gone/agents/ben`);
     await page.getByText('It was retired').waitFor();
-    expect(await button(page, /^Pause/).count()).toBe(0);
+    const run = page.getByRole('group', { name: 'Run ben' });
+    await run.waitFor();
+    expect(await run.getByRole('button', { name: 'Pause' }).count()).toBe(0);
     await page.goto(`${api.url}/p/gone/mail/new`);
-    const recipients = page.getByRole('combobox', { name: 'To' });
+    const recipients = page.getByRole('form').getByRole('combobox', { name: 'To' });
     await recipients.waitFor();
     await soon(async () => expect(await recipients.innerText()).toContain('ada'));
     expect(await recipients.innerText()).not.toContain('ben');
