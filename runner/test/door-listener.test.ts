@@ -32,6 +32,15 @@ class InterruptedSocket extends Socket {
   }
 }
 
+/** A listener for runners, before the door that `open` leads to. */
+async function listenerBefore(open: () => Socket) {
+  const connector: Connector = { host: 'door', basePath: '', open, close: () => undefined };
+  const client = new DoorClient(connector, { patienceMs: 100, log: () => undefined });
+  const listener = createDoorListener(connector, new ToolRoute(client, { workspace: '/' }));
+  await once(listener.listen(0, '127.0.0.1'), 'listening');
+  return listener;
+}
+
 test.each(['GET', 'POST'])(
   'an answer to a %s without a body is not lost where the door closes first',
   async (method) => {
@@ -39,11 +48,7 @@ test.each(['GET', 'POST'])(
     const path = join(directory, 'door.sock');
     const other = new Worker(door, { eval: true, workerData: path });
     await once(other, 'message');
-    const open = () => new InterruptedSocket().connect(path);
-    const connector: Connector = { host: 'door', basePath: '', open, close: () => undefined };
-    const client = new DoorClient(connector, { patienceMs: 100, log: () => undefined });
-    const listener = createDoorListener(connector, new ToolRoute(client, { workspace: '/' }));
-    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    const listener = await listenerBefore(() => new InterruptedSocket().connect(path));
     try {
       const { port } = listener.address() as AddressInfo;
       const response = await fetch(`http://127.0.0.1:${port}/elsewhere`, { method });
@@ -69,11 +74,7 @@ describe('a client that closes its sending side', () => {
     const path = join(directory, 'door.sock');
     const answering = createServer((_request, response) => void setTimeout(() => response.end(large), 100));
     await once(answering.listen(path), 'listening');
-    const open = () => new Socket().connect(path);
-    const connector: Connector = { host: 'door', basePath: '', open, close: () => undefined };
-    const client = new DoorClient(connector, { patienceMs: 100, log: () => undefined });
-    const listener = createDoorListener(connector, new ToolRoute(client, { workspace: '/' }));
-    await once(listener.listen(0, '127.0.0.1'), 'listening');
+    const listener = await listenerBefore(() => new Socket().connect(path));
     try {
       const { port } = listener.address() as AddressInfo;
       const socket = connect(port, '127.0.0.1');

@@ -7,7 +7,7 @@ import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/visible.js';
-import { nameOf } from '../../parts/states.js';
+import { AgentOptions } from '../../parts/agent-options.js';
 import { Rows } from '../../parts/rows.js';
 import { Moment } from '../../parts/time.js';
 
@@ -45,11 +45,7 @@ export function Log({ detail }: { detail: ProjectDetail }) {
             About{' '}
             <select value={agent} onChange={({ target }) => choose('agent', target.value)}>
               <option value="">everything</option>
-              {agents.map((one) => (
-                <option key={one.id} value={one.id}>
-                  {nameOf(one)}
-                </option>
-              ))}
+              <AgentOptions agents={agents} />
             </select>
           </label>
         )}

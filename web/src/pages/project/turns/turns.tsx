@@ -4,13 +4,14 @@ import { type ChangeEvent } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useListKeys } from '../../../acts/keys.js';
 import { api, keys } from '../../../api.js';
+import { AgentOptions } from '../../../parts/agent-options.js';
 import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
 import { Icon } from '../../../parts/icon.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
 import { count, dollars, some } from '../../../parts/numbers.js';
-import { nameOf, stateOfTurn } from '../../../parts/states.js';
+import { stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
 import { called } from '../../../parts/places.js';
 import { Lanes } from '../lanes.js';
@@ -90,11 +91,7 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
               <span className="visually-hidden">Agent</span>
               <select className="input" value={agent ?? ''} onChange={choose('agent')}>
                 <option value="">Every agent</option>
-                {agents.slice(0, 500).map((one) => (
-                  <option key={one.id} value={one.id}>
-                    {visible(nameOf(one))}
-                  </option>
-                ))}
+                <AgentOptions agents={agents} />
               </select>
             </label>
             <label>

@@ -2,7 +2,7 @@ import type { ProjectDetail, WorkspaceChange } from '@suzumio/sdk/client';
 import { Link, useLocation } from 'wouter';
 import { RestoreAct } from '../../../acts/run/restore-dialog.js';
 import { workspacePath } from '../../../parts/places.js';
-import { nameOf } from '../../../parts/states.js';
+import { AgentOptions } from '../../../parts/agent-options.js';
 import { visible } from '../../../parts/visible.js';
 import { useSharedRefs } from '../repository.js';
 import type { Place } from './use-workspace.js';
@@ -60,11 +60,7 @@ export function Choices({
             value={agent}
             onChange={({ target }) => navigate(workspacePath(project.id, target.value))}
           >
-            {agents.slice(0, 500).map((one) => (
-              <option key={one.id} value={one.id}>
-                {visible(nameOf(one))}
-              </option>
-            ))}
+            <AgentOptions agents={agents} />
           </select>
         </label>
         <label>
