@@ -42,6 +42,10 @@ export const keys = {
   profiles: ['profiles'],
   teams: ['teams'],
   project: (project: string) => ['project', project],
+  /** What agents of a project wait for. */
+  why: (project: string) => ['why', project],
+  /** What is shown of all projects. */
+  eachProject: [['project'], ['why']],
 } as const;
 
 /** Where the session has ended, whoever is signed in is asked anew, and the page says so. */

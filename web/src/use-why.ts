@@ -1,7 +1,7 @@
 import type { Agent, ProjectDetail, Why } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
-import { api } from './api.js';
+import { api, keys } from './api.js';
 
 /** Workers have no events: what depends on them is asked again after a while. */
 const everyMs = 15_000;
@@ -11,7 +11,7 @@ export function useWhy(project: string, agent: Agent) {
   const { id, state, paused, stopping, activeTurn, unread } = agent;
   const turn = activeTurn && [activeTurn.id, activeTurn.status, activeTurn.attempt];
   return useQuery({
-    queryKey: ['why', project, id, state, stopping, paused !== null, unread, turn],
+    queryKey: [...keys.why(project), id, state, stopping, paused !== null, unread, turn],
     queryFn: () => api.whyAgent({ project, agent: id }),
     refetchInterval: everyMs,
     placeholderData: (before) => (before?.agent === id && before.project === project ? before : undefined),
@@ -25,7 +25,7 @@ export function useWhy(project: string, agent: Agent) {
  */
 export function useHelp(project: string, agent: string, failure: string | undefined) {
   return useQuery({
-    queryKey: ['why', project, agent, 'after', failure],
+    queryKey: [...keys.why(project), agent, 'after', failure],
     queryFn: async () =>
       (await api.whyAgent({ project, agent })).reasons.find(({ code }) => code === 'agent-failed') ?? null,
     enabled: failure !== undefined,
@@ -40,7 +40,7 @@ export function useWhys({ project, agents }: ProjectDetail): ReadonlyMap<string,
   ]);
   const calm = useCalm(JSON.stringify(states));
   const { data } = useQuery({
-    queryKey: ['whys', project.id, calm],
+    queryKey: [...keys.why(project.id), { of: 'all' }, calm],
     queryFn: () => api.whyProject({ project: project.id }),
     refetchInterval: everyMs,
     placeholderData: (before) => (before?.items[0]?.project === project.id ? before : undefined),

@@ -22,7 +22,10 @@ export default function Settle({ item, request }: { item: Item; request: Request
   const act = useAct(
     ({ operation, params }: { operation: Operation; params: unknown }, options) =>
       (api[operation] as (input: unknown, options: ActOptions) => Promise<unknown>)(params, options),
-    [...(project === null ? [] : [keys.project(project)]), keys.inbox, keys.projects, keys.decided],
+    [
+      ...(project === null ? keys.eachProject : [keys.project(project), keys.why(project)]),
+      ...[keys.inbox, keys.projects, keys.decided],
+    ],
   );
   const isDone = act.isPending || act.isSuccess;
   const isAllowed = way !== undefined && request !== null && may(way.operation);

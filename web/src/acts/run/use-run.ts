@@ -43,7 +43,7 @@ export interface Run {
   answer: unknown;
 }
 
-/** @param of a project, of which all that is shown is read again; or the keys of that; without them, those of the system */
+/** @param of a project, of which all that is shown is read again; or the keys of that; without them, all projects and the system */
 export function useRun(of?: string | readonly QueryKey[]): Run {
   const act = useAct(
     ({ operation, params }: Asked, options) =>
@@ -85,8 +85,8 @@ export function useRun(of?: string | readonly QueryKey[]): Run {
 function changesOf(of: string | readonly QueryKey[] | undefined): readonly QueryKey[] {
   if (typeof of === 'object') return of;
   return of === undefined
-    ? [keys.system, keys.inbox, keys.projects]
-    : [keys.project(of), ['why', of], keys.inbox, keys.projects, keys.system];
+    ? [...keys.eachProject, keys.system, keys.inbox, keys.projects]
+    : [keys.project(of), keys.why(of), keys.inbox, keys.projects, keys.system];
 }
 
 /** Shows a project otherwise than it was read; what is returned takes that back. */
