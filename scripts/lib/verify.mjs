@@ -41,14 +41,16 @@ const lanes = [
     quiet: true,
     number: 3,
     after: [computing],
+    images: true,
   },
   {
     heading: 'Suites that start containers',
     kinds: ['container'],
     workers: processors,
     budget: 540,
-    // Chromium fails what it is loading, from this machine too, whenever a network comes or goes, as with each container.
+    // Chromium fails what it is loading, from this machine too, whenever a network comes or goes, as with each container that has one.
     after: [starting, browsing],
+    images: true,
   },
 ];
 
@@ -82,7 +84,7 @@ export async function verify(report, { args, skip, images = () => undefined, sig
     return looked;
   });
   async function start(lane) {
-    if (lane.kinds.includes('container')) await imaged;
+    if (lane.images) await imaged;
     await Promise.all((lane.after ?? []).map((heading) => running.get(heading)));
     const results = await report.suites(lane.heading, () => run(lane), lane.budget);
     return { results, again: (path) => run({ ...lane, quiet: true }, ['--runTestsByPath', path]) };

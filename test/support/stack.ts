@@ -45,6 +45,8 @@ export interface StackOptions {
   policy?: Readonly<Record<string, unknown>>;
   leaseMs?: number;
   sweepMs?: number;
+  /** Where all that the services write is made; by default, where the system keeps temporary files. */
+  parent?: string;
   /** Where the cell's data is, if not with the rest: a directory that exists. */
   data?: string;
   /** More variables for every service. */
@@ -82,7 +84,7 @@ export interface Stack {
 }
 
 export async function startStack(options: StackOptions = {}): Promise<Stack> {
-  const root = await mkdtemp(join(tmpdir(), 'suzumio-stack-'));
+  const root = await mkdtemp(join(options.parent ?? tmpdir(), 'suzumio-stack-'));
   const data = options.data ?? join(root, 'data');
   const cell = `test-${randomBytes(4).toString('hex')}`;
   const logFile = join(root, 'services.log');

@@ -17,6 +17,8 @@ export const queries: QueryClient = new QueryClient({
   mutationCache: new MutationCache({ onError: askWhoIsIn }),
   defaultOptions: {
     queries: {
+      // A server on this machine is there without a network.
+      networkMode: 'always',
       // Events say what has changed.
       staleTime: Infinity,
       gcTime: 10 * 60_000,
@@ -24,6 +26,7 @@ export const queries: QueryClient = new QueryClient({
       retry: (count, error) => isRetryable(error) && count < 2,
       retryDelay: (count) => 500 * 2 ** count,
     },
+    mutations: { networkMode: 'always' },
   },
 });
 

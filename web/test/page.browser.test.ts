@@ -124,6 +124,19 @@ test('a server that goes away is said to, and nothing is missed when it is back'
   browser.expectErrors(/ERR_|Failed to load/);
 });
 
+test('a browser whose network goes away stays with a server on its own machine', async () => {
+  const page = await open('/p/team');
+  const button = (name: string) => page.getByRole('button', { name, exact: true });
+  await page.getByText(/^Live/).waitFor();
+  await page.evaluate(`window.dispatchEvent(new Event('offline'))`);
+  await api.post('/api/projects/team/messages', { recipient: 'cat', body: 'Without a network.' });
+  await page.getByText('Without a network.').waitFor();
+  await button('Pause').click();
+  await button('Resume').click();
+  await button('Pause').waitFor();
+  expect(await page.getByText('Connection lost').count()).toBe(0);
+});
+
 test.each([
   ['/', desk],
   ['/projects', desk],

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import express, { type Response, type Router } from 'express';
 import { projectId, turnId } from '@suzumio/protocol/ids';
 import { type LiveLine, liveLinesType, livePathOf } from '@suzumio/protocol/live';
 import { parse } from '@suzumio/runtime/http/validate';
+import { writeInTurn } from '@suzumio/runtime/http/write-in-turn';
 import { turnCalled } from '@suzumio/store/turns/read-turns';
 import { requireService } from './auth.js';
 import type { ToolhostContext } from './context.js';
@@ -40,7 +40,7 @@ async function sendAll(follower: LiveFollower, response: Response): Promise<void
     for (;;) {
       const frames = await follower.next();
       if (frames === undefined) break;
-      if (!response.write(frames.map(lineOf).join(''))) await Promise.race([once(response, 'drain'), closed(response)]);
+      await writeInTurn(response, frames.map(lineOf).join(''));
     }
     if (!response.destroyed && follower.isOver) response.write(lineOf({ kind: 'end' }));
     response.end();
@@ -48,13 +48,6 @@ async function sendAll(follower: LiveFollower, response: Response): Promise<void
     clearInterval(beats);
     follower.close();
   }
-}
-
-function closed(response: Response): Promise<void> {
-  return new Promise((resolve) => {
-    if (response.closed) resolve();
-    else response.once('close', () => resolve());
-  });
 }
 
 function lineOf(line: LiveLine): string {

@@ -41,7 +41,16 @@ test('an answer whose rest does not come in time is a failure', async () => {
     response.writeHead(200);
     response.flushHeaders();
   };
-  await expect(engineClient({ socketPath, timeoutMs: 50 }).getContainer('one').wait()).rejects.toThrow('aborted');
+  const failure = (timeoutMs: number) =>
+    engineClient({ socketPath, timeoutMs })
+      .getContainer('one')
+      .wait()
+      .catch((error: unknown) => (error as Error).message);
+  // On a busy machine the head itself may come later than that.
+  const patience = [50, 1_000, 20_000];
+  const failures: unknown[] = [];
+  while (patience.length > 0 && !failures.includes('aborted')) failures.push(await failure(patience.shift() ?? 0));
+  expect(failures).toContain('aborted');
 });
 
 test('a stream that breaks fails for its reader', async () => {

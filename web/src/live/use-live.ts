@@ -46,8 +46,36 @@ export function useLive(): { live: Live; leads: boolean } {
   return { live, leads };
 }
 
-/** Reads the stream of all projects, or of the one that the session is for. */
+/** Reads the stream, and begins anew where its connection has gone with the network that the browser had. */
 async function read(project: string | null, tell: (told: Told) => void, signal: AbortSignal): Promise<void> {
+  let isLost = false;
+  for (let isAgain = true; isAgain && !signal.aborted;) {
+    const cut = new AbortController();
+    const listening = new AbortController();
+    // A server on this machine is there without a network, and a dead connection is silent for a minute.
+    const look = () => {
+      const options = { signal: AbortSignal.any([signal, AbortSignal.timeout(answersWithinMs)]) };
+      api.getHealth(undefined, options).catch(() => cut.abort());
+    };
+    const back = () => {
+      if (isLost) cut.abort();
+    };
+    addEventListener('offline', look, listening);
+    addEventListener('online', back, listening);
+    const note = (told: Told) => {
+      if (told.kind === 'state') isLost = !told.live;
+      tell(told);
+    };
+    await readOnce(project, note, AbortSignal.any([signal, cut.signal])).finally(() => listening.abort());
+    isAgain = cut.signal.aborted;
+    if (isAgain) note({ kind: 'state', live: false });
+  }
+}
+
+const answersWithinMs = 5_000;
+
+/** Reads the stream of all projects, or of the one that the session is for. */
+async function readOnce(project: string | null, tell: (told: Told) => void, signal: AbortSignal): Promise<void> {
   const onOpen = () => {
     tell({ kind: 'state', live: true });
     // What was read before may have been read before something that no connection has told.

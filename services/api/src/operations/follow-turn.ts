@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { LiveEnd, LiveMessage, turns } from '@suzumio/contract/operations/turns';
 import type { EventType } from '@suzumio/contract/model/event';
+import { writeInTurn } from '@suzumio/runtime/http/write-in-turn';
 import { eventPosition } from '@suzumio/store/projects/events';
 import { turnCalled } from '@suzumio/store/turns/read-turns';
 import type { TurnRow } from '@suzumio/store/rows';
@@ -129,16 +130,8 @@ class LiveStream {
   }
 
   /** Resolves once there is room for more. */
-  async write(message: LiveMessage): Promise<void> {
-    const { response } = this;
-    if (response.destroyed || response.write(textOf(message))) return;
-    await new Promise<void>((resolve) => {
-      const settle = () => {
-        response.off('drain', settle).off('close', settle);
-        resolve();
-      };
-      response.once('drain', settle).once('close', settle);
-    });
+  write(message: LiveMessage): Promise<void> {
+    return writeInTurn(this.response, textOf(message));
   }
 
   end(data: LiveEnd | undefined): void {
