@@ -17,6 +17,8 @@ export interface ReverseProxyOptions {
   target: string;
   /** The path below which the server is; taken off what is passed on. @default '' */
   prefix?: string;
+  /** Passes on the name that it was asked for itself by, as browsers need. @default its target's own */
+  keepsHost?: boolean;
   /** Larger bodies are refused with a page. */
   maxBodyBytes?: number;
   /** An answer that has not begun by then is given up with a page. @default 60_000 */
@@ -24,7 +26,7 @@ export interface ReverseProxyOptions {
 }
 
 export async function startReverseProxy(options: ReverseProxyOptions): Promise<ReverseProxy> {
-  const { prefix = '', maxBodyBytes = Infinity, timeoutMs = 60_000 } = options;
+  const { prefix = '', keepsHost = false, maxBodyBytes = Infinity, timeoutMs = 60_000 } = options;
   const asked: string[] = [];
   const server = createServer((request, response) => {
     const { method = 'GET', url = '/', headers } = request;
@@ -41,7 +43,7 @@ export async function startReverseProxy(options: ReverseProxyOptions): Promise<R
       page(response, 502, 'Bad Gateway');
       return;
     }
-    const { host } = new URL(proxy.target);
+    const host = (keepsHost ? headers.host : undefined) ?? new URL(proxy.target).host;
     const passed = httpRequest(
       new URL(url.slice(prefix.length), proxy.target),
       { method, headers: { ...headers, host, 'x-forwarded-host': headers.host ?? '' }, agent: false },
