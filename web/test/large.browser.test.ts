@@ -7,6 +7,7 @@ import { desk, phone, testBrowser } from './support/browser.js';
 
 const messages = 10_000;
 const agents = 200;
+const turns = 1_000;
 const mostNodes = 3_000;
 
 const browser = testBrowser();
@@ -20,8 +21,8 @@ beforeAll(async () => {
     agents: { worker: { role: 'worker', prompt: 'Work.', tools: ['*'], count: agents } },
   };
   await api.create(JSON.stringify(file));
-  for (let turn = 1; turn <= 20; turn += 1)
-    await playTurn(api, 'large', `worker-${turn}`, 'context.get', () => undefined);
+  for (let turn = 0; turn < turns; turn += 1)
+    await playTurn(api, 'large', `worker-${1 + (turn % agents)}`, 'context.get', () => undefined);
   await api.write('large', (tx) => {
     for (let number = 1; number <= messages; number += 1) {
       const body = `## Note ${number}\n\nThe gauge: **3.2 m**.\n\n- one\n- two\n\n\`water.csv\``;
@@ -44,7 +45,7 @@ async function open(path: string, viewport = desk) {
   return page;
 }
 
-describe(`a project of ${agents} agents and ${messages} messages`, () => {
+describe(`a project of ${agents} agents, ${messages} messages and ${turns} turns`, () => {
   test.each(['', '/turns', '/agents', '/log'])('at %p has few nodes', async (path) => {
     const page = await open(`/p/large${path}`);
     await page.getByText('worker-1').first().waitFor({ state: 'attached' });
