@@ -67,6 +67,12 @@ describe('a run', () => {
     expect(output).toMatch(/The suite left open:\s+a server opened by .*leaks\.mjs:5/);
   });
 
+  test('fails a suite of which a test has a bound of its own', async () => {
+    const { failed, output } = await runFixture('bounded');
+    expect(failed).toBe(1);
+    expect(output).toContain('A test has a bound of its own: that it hangs is said by testTimeout');
+  });
+
   test('names the open handles of a test that hangs', async () => {
     const { failed, output } = await runFixture('hangs');
     expect(failed).toBeGreaterThan(0);

@@ -4,15 +4,24 @@ import { OpenHandles } from './open-handles.mjs';
 /** Begins the message of a suite that left handles open; `npm test` knows it by this. */
 export const leftOpen = 'The suite left open:';
 
-/** Node's environment, with a suite that fails when it leaves handles open, and names them when a test hangs. */
+const oneBound = 'A test has a bound of its own: that it hangs is said by testTimeout of jest.config.js, for all.';
+
+/**
+ * Node's environment, with a suite that fails when it leaves handles open, and names them when a test hangs. No test of it has a bound
+ * of its own.
+ */
 export default class SuiteEnvironment extends NodeEnvironment {
   #handles = new OpenHandles();
+  #hasOwnBound = false;
 
   async handleTestEvent(event, state) {
     const { error } = event;
-    if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
+    if (event.name === 'add_test' || event.name === 'add_hook') {
+      if (event.timeout !== undefined) this.#hasOwnBound = true;
+    } else if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
       if (/^Exceeded timeout/.test(messageOf(error))) this.#tellWhatIsOpen(error);
     } else if (event.name === 'run_finish') {
+      if (this.#hasOwnBound) state.unhandledErrors.push(new Error(oneBound));
       const leaked = await this.#handles.leaked();
       if (leaked.length > 0) state.unhandledErrors.push(new Error([leftOpen, ...leaked].join('\n  ')));
     }

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { BrowserContext, Page } from 'playwright-core';
 import { mountable } from '../../test/support/mountable.js';
+import { type ModelServer, startModelServer } from '../../test/support/model-server.js';
 import { eventually } from '../../test/support/poll.js';
 import { type Stack, startStack } from '../../test/support/stack.js';
 import { desk, phone, testBrowser } from './support/browser.js';
@@ -40,14 +41,46 @@ agents:
   watcher: { role: watcher, prompt: Watch., tools: [] }
 `;
 
+const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202e\u200b';
+const thinking = (baseURL: string) => `
+name: thinking
+task: Think about the gauges.
+backend:
+  docker: { keep: never }
+  runner:
+    mode: ai
+    model: main
+    models:
+      providers: { local: { type: openai-compatible, baseURL: "${baseURL}", apiKeyEnv: MODEL_KEY } }
+      presets: { main: { provider: local, model: scripted, price: { input: 1000, output: 2000 } } }
+agents:
+  thinker: { role: thinker, prompt: Think., tools: [artifacts.list] }
+`;
+
 const browser = testBrowser();
 let stack: Stack;
+let model: ModelServer;
 beforeAll(async () => {
-  stack = await startStack({ parent: mountable });
-  const made = await stack.api('POST', '/projects', { file, start: true });
-  expect(made).toMatchObject({ status: 201 });
+  // It thinks aloud, uses a tool, and is done.
+  model = await startModelServer(({ body }) =>
+    body.messages.at(-1)?.role === 'user'
+      ? { text: `I **look** at both. ${hostile}`, calls: [{ name: 'artifacts_list', arguments: { creator: hostile } }] }
+      : { text: `Both are low. ${hostile}` },
+  );
+  stack = await startStack({
+    parent: mountable,
+    environment: { MODEL_KEY: 'sk-test-planted' },
+    policy: { providers: [{ baseURL: model.baseURL, apiKeyEnv: 'MODEL_KEY' }] },
+  });
+  for (const project of [file, thinking(model.baseURL)]) {
+    const made = await stack.api('POST', '/projects', { file: project, start: true });
+    expect(made).toMatchObject({ status: 201 });
+  }
 });
-afterAll(() => stack.stop());
+afterAll(async () => {
+  await stack.stop();
+  await model.close();
+});
 
 const send = async (recipient: string, body: string) => {
   const sent = await stack.api('POST', '/projects/gauges/messages', { recipient, priority: 'P1', body });
@@ -119,6 +152,31 @@ test('what a team made is sent back once, compared, approved, and downloaded as 
   await page.getByRole('searchbox').fill('published');
   await page.keyboard.press('Enter');
   await page.locator('mark').first().waitFor();
+});
+
+test('a conversation with a model is read question by question, with what it cost; it runs nothing', async () => {
+  const page = await signedIn('/p/thinking');
+  const message = { recipient: 'thinker', priority: 'P1', body: `Are they low? ${hostile}` };
+  expect(await stack.api('POST', '/projects/thinking/messages', message)).toMatchObject({ status: 201 });
+  const turn = `${stack.url}/p/thinking/turns/thinker:1`;
+  await page.goto(turn);
+  await page.getByText('Both are low.').first().waitFor();
+  await page.locator('strong', { hasText: 'look' }).waitFor();
+  await page.getByText('artifacts.list').first().waitFor();
+  await page.getByText('‹202E›‹200B›').first().waitFor();
+  for (const [tab, shown] of [
+    ['prompt', 'Think about the gauges.'],
+    ['mail', 'Are they low?'],
+    ['attempts', 'Attempt 1'],
+    ['usage', 'scripted'],
+    ['log', 'It has printed nothing.'],
+  ] as const) {
+    await page.goto(`${turn}?tab=${tab}`);
+    await page.getByText(shown).first().waitFor();
+  }
+  await page.goto(`${stack.url}/p/thinking/cost`);
+  await page.getByText('scripted').first().waitFor();
+  expect(await page.title()).not.toMatch(/^[12]$/);
 });
 
 test('two tabs outlast a server that is killed and a network that goes away; nothing is missed, nothing comes twice', async () => {

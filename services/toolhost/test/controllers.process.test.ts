@@ -237,7 +237,7 @@ describe('a controller module', () => {
     expect(await lost).toMatchObject({ status: 503 });
     expect(await support(1, { do: 'hang' })).toMatchObject({ status: 422, body: { code: 'outcome-unknown' } });
     expect(await rows()).toMatchObject([{ status: 'failed', error_code: 'outcome-unknown' }]);
-  }, 60_000);
+  });
 });
 
 /** The limits of the processes that carry out calls, and how soon they end where memory is used up. */
@@ -324,7 +324,7 @@ test('an attempt whose questions to its controller are refused again and again i
   }
   const [turn] = await bench.testing.rows<{ failure: string }>(project, 'SELECT failure_json AS failure FROM turns');
   expect(turn?.failure).toContain('refusal-limit');
-}, 60_000);
+});
 
 test('nothing is asked without a step that is open, of another toolpack or for another tool', async () => {
   expect(await support(1, {}, { step: '2.0' })).toMatchObject({ body: { code: 'step-not-begun' } });

@@ -150,7 +150,7 @@ describe('a worker with little memory', () => {
     const ids = await Promise.all(
       agents.map(async (agent) => {
         const one = await opened(agent);
-        fill(one, 14_000, agent, 20);
+        fill(one, 4_000, agent, 240);
         await one.capture({ store, live: true });
         writeFileSync(join(one.directory, 'more'), agent);
         const { id } = await one.capture({ store });
@@ -165,8 +165,8 @@ describe('a worker with little memory', () => {
         return readdirSync(one.directory).length;
       }),
     );
-    expect(others).toEqual([14_001, 14_001]);
-  }, 60_000);
+    expect(others).toEqual([4_001, 4_001]);
+  });
 
   test('refuses what has no room at all, and does what others ask meanwhile', async () => {
     const large = await opened('large');
@@ -183,5 +183,5 @@ describe('a worker with little memory', () => {
       expect((await one.capture({ store })).id).toMatch(/^[0-9a-f]{64}$/);
     }
     await refused;
-  }, 120_000);
+  });
 });
