@@ -12,6 +12,8 @@ export interface LastAnswersBounds {
 interface Connection {
   readonly unfinished: Set<ServerResponse>;
   ends: boolean;
+  /** What follows the end of an answer that is waited for. */
+  next?: (() => void) | undefined;
   surplusBytes: number;
 }
 
@@ -31,9 +33,12 @@ export class LastAnswers {
     // Otherwise Node closes its side, too, as soon as the client has closed its own, in the midst of an answer.
     Object.assign(server, { httpAllowHalfOpen: true });
     server.on('request', ({ socket }, response) => {
-      const { unfinished } = this.#of(socket);
-      unfinished.add(response);
-      response.once('close', () => unfinished.delete(response));
+      const connection = this.#of(socket);
+      connection.unfinished.add(response);
+      response.once('close', () => {
+        connection.unfinished.delete(response);
+        connection.next?.();
+      });
     });
     server.on('connection', (socket: Duplex) => {
       socket.once('end', () => this.end(socket, hasBegun, () => socket.end()));
@@ -51,14 +56,15 @@ export class LastAnswers {
       // Node forgets those that wait for their turn on a connection that was to be a tunnel.
       for (const response of connection.unfinished) response.destroy();
     });
-    const next = (): void => {
+    connection.next = () => {
       const responses = [...connection.unfinished];
-      const awaited = responses.find(isAwaited);
-      if (responses.some(mayBeEndless)) socket.destroy();
-      else if (awaited) awaited.once('close', next);
+      const isEndless = responses.some(mayBeEndless);
+      if (!isEndless && responses.some(isAwaited)) return;
+      connection.next = undefined;
+      if (isEndless) socket.destroy();
       else close();
     };
-    next();
+    connection.next();
   }
 
   /** Tells the first answer that there is room again, on a connection of which Node has let go. */
@@ -77,7 +83,7 @@ export class LastAnswers {
   #of(socket: Duplex): Connection {
     const known = this.#connections.get(socket);
     if (known) return known;
-    const connection = { unfinished: new Set<ServerResponse>(), ends: false, surplusBytes: 0 };
+    const connection: Connection = { unfinished: new Set(), ends: false, surplusBytes: 0 };
     this.#connections.set(socket, connection);
     return connection;
   }

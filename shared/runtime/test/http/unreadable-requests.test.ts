@@ -7,6 +7,7 @@ import { type HttpServer, startHttpServer } from '@suzumio/runtime/http/http-ser
 import type { LastAnswersBounds } from '@suzumio/runtime/http/last-answers';
 import { refuseUnreadable } from '@suzumio/runtime/http/unreadable-requests';
 import { problem } from '@suzumio/protocol/problem';
+import { eventually } from '../../../../test/support/poll.js';
 
 /** More than the buffers of a connection hold. */
 const large = 'x'.repeat(20_000_000);
@@ -70,6 +71,24 @@ test('an expectation that nobody knows gets its answer all the same', async () =
 
 test('a request without a host is left to those who look at hosts', async () => {
   expect(await answersTo('GET / HTTP/1.1\r\nconnection: close\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('an answer that is waited for is not listened to once more', async () => {
+  let waiting: ServerResponse | undefined;
+  const own = await startHttpServer((_request, response) => void (waiting = response), { host: '127.0.0.1', port: 0 });
+  try {
+    const socket = connect(own.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+    await eventually('it is asked', () => waiting !== undefined);
+    const before = waiting?.listenerCount('close');
+    socket.end('rubbish\r\n\r\n');
+    await eventually('the rest is refused', () => waiting?.req.socket.readableEnded === true);
+    expect(waiting?.listenerCount('close')).toBe(before);
+    waiting?.end('hello');
+    expect(await text(socket)).toContain('hello');
+  } finally {
+    await own.stop();
+  }
 });
 
 test('nothing is put into an answer that is on its way', async () => {
