@@ -277,6 +277,7 @@ const cases: Readonly<Record<string, Case>> = {
     answers: ['y'],
   },
   'open-print': { args: ['open', 'newsroom', '--print'], with: newsroom },
+  'open-at': { args: ['open', 'newsroom', '--at', 'turns/editor:1', '--print'], with: newsroom },
   'open-unknown': { args: ['open', 'newsrom'], with: newsroom },
   'sessions-list': { args: ['sessions', 'list'] },
   'sessions-end': { args: ['sessions', 'end', 'ses_1'] },

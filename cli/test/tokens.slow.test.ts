@@ -28,6 +28,38 @@ async function serving(environment: Record<string, string> = {}) {
   return { url, ask, stop };
 }
 
+test('a link leads to any page, however that is written', async () => {
+  const { url, stop } = await serving();
+  await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+  const leadsTo = async (...args: string[]) => {
+    const { out, err } = await world.run('open', '--print', ...args);
+    const link = new URL(out.trim() === '' ? `error:${err}` : out.trim());
+    return link.origin === url ? link.searchParams.get('to') : link.href;
+  };
+  expect([
+    await leadsTo(),
+    await leadsTo('notes'),
+    await leadsTo('notes', '--at', 'turns/writer:1?tab=mail'),
+    await leadsTo('notes', '--at', '/report'),
+    await leadsTo('notes', '--at', '?mail=you'),
+    await leadsTo('--at', 'cost'),
+    await leadsTo('--at', '/p/notes/mail'),
+    await leadsTo('--at', 'search?q=two words'),
+    await leadsTo('--at', '//elsewhere.example/'),
+  ]).toEqual([
+    null,
+    '/p/notes',
+    '/p/notes/turns/writer:1?tab=mail',
+    '/p/notes/report',
+    '/p/notes?mail=you',
+    '/cost',
+    '/p/notes/mail',
+    '/search?q=two%20words',
+    '/elsewhere.example/',
+  ]);
+  await stop();
+});
+
 describe('with nothing running', () => {
   test('the owner of the data directory makes tokens, lists them and takes them back', async () => {
     const { err } = await create('ci', '--scope', 'write', '--expires', '2030-01-31T12:00:00Z');

@@ -243,32 +243,6 @@ describe('the inbox', () => {
       await page.keyboard.press('z');
     }
   });
-
-  test('works by keyboard alone on a phone, and without single keys', async () => {
-    const name = await submitted('creek');
-    const page = await open('/', { viewport: phone });
-    await item(page, /creek/).first().waitFor();
-    for (let times = 0; times < 60 && !page.url().includes('creek'); times += 1) {
-      await page.keyboard.press('j');
-    }
-    await page.getByRole('heading', { name: 'creek one' }).waitFor();
-    for (let times = 0; times < 12 && !/^Approve/.test(await focused(page)); times += 1)
-      await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await button(page, /^Take back/).waitFor();
-    await page.keyboard.press('Tab');
-    await soon(async () => expect(await focused(page)).toMatch(/^Take back/));
-    await page.keyboard.press('Enter');
-    await button(page, /^Approve/).waitFor();
-    expect(await status(name)).toBe('submitted');
-
-    await page.goto(`${api.url}/`);
-    await button(page, 'Turn keys off').click();
-    await page.goto(`${api.url}/p/${name}/report`);
-    await button(page, /^Approve/).waitFor();
-    await page.keyboard.press('a');
-    expect(await button(page, /^Take back/).count()).toBe(0);
-  });
 });
 
 test.each([

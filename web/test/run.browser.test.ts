@@ -9,7 +9,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
 import { soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -366,36 +366,6 @@ test('what holds for all projects is undone by those whose token is for all of t
     window.dispatchEvent(new Event('visibilitychange'))`);
   await button(ofAll, 'Resume everything').click();
   await ofAll.getByText('It is night.').first().waitFor({ state: 'detached' });
-});
-
-test('a phone and a keyboard are enough', async () => {
-  await api.create(named('eight'));
-  const page = await open('/p/eight', { viewport: phone });
-  await button(page, 'Pause').waitFor();
-  const tab = async (to: RegExp) => {
-    for (let at = 0; at < 60; at += 1) {
-      if (to.test(await focused(page))) return;
-      await page.keyboard.press('Tab');
-    }
-    throw new Error(`nothing is called ${String(to)}`);
-  };
-  await tab(/^Stop/);
-  await page.keyboard.press('Enter');
-  await button(page, 'Stop').waitFor();
-  await page.keyboard.press('Escape');
-  expect(await button(page, 'Stop').count()).toBe(0);
-  await soon(async () => expect(await focused(page)).toBe('Stop'));
-  await tab(/^More/);
-  await page.keyboard.press('Enter');
-  await tab(/^Delete…/);
-  await page.keyboard.press('Enter');
-  await dialog(page).waitFor();
-  const sizes = await dialog(page)
-    .locator('button, input')
-    .evaluateAll((all) => all.map((one) => (one as unknown as { offsetHeight: number }).offsetHeight));
-  expect(Math.min(...sizes)).toBeGreaterThanOrEqual(44);
-  await page.keyboard.press('Escape');
-  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
 });
 
 test('acts are for everybody', async () => {

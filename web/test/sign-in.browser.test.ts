@@ -47,17 +47,6 @@ describe('a link', () => {
   });
 });
 
-test('a session that ends while a page is open leads to the sign-in, over that page', async () => {
-  const token = await api.token('read');
-  const page = await browser.page(await browser.open());
-  await page.goto((await linkFor(api, { path: '/projects' }, token)).url);
-  await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
-  await api.cell.catalog.tokens.revoke('read-1');
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
-  expect(page.url()).toBe(`${api.url}/projects`);
-  browser.expectErrors(/status of 401/);
-});
-
 test('a token of one project sees that project, live', async () => {
   const token = await api.token('read', 'team');
   const page = await browser.page(await browser.open({ viewport: desk }));

@@ -15,10 +15,13 @@ export const registerSignIn: Register = (program, action) => {
     program
       .command('open [project]')
       .description('open the page in a browser, signed in by a link that works once')
+      .option('--at <page>', 'this page of the project, or without a project of all: what stands in its address')
       .option('--print', 'only print the link, for a browser elsewhere')
       .option('--as <token>', 'signed in as another token, by its name: for administrators'),
     ['open', 'the inbox: what waits for you'],
     ['open newsroom', 'what a project does'],
+    ['open newsroom --at turns/ada:3', 'one turn of an agent'],
+    ['open --at cost', 'what all projects cost'],
     ['open --print'],
     ['open --print --as yuki', 'a link for somebody else'],
   ).action(action(open));
@@ -39,13 +42,13 @@ export const registerSignIn: Register = (program, action) => {
 async function open(
   session: Session,
   project: string | undefined,
-  { print = false, as: token }: { print?: boolean; as?: string },
+  { at, print = false, as: token }: { at?: string; print?: boolean; as?: string },
 ) {
   const api = await requireApi(session);
   // A misspelt name is said here, not on the page.
   if (project !== undefined) await api.getProject({ project });
   const body = {
-    ...(project === undefined ? {} : { path: `/p/${project}` }),
+    ...(project === undefined && at === undefined ? {} : { path: pathOf(project, at) }),
     ...(token === undefined ? {} : { token }),
   };
   const link = await api.createSignInLink({ body });
@@ -64,6 +67,15 @@ async function open(
   say(session, `Opened in your browser: ${link.url.split('#')[0] ?? ''}`);
   sayHint(session, 'open --print', 'sessions list');
   return undefined;
+}
+
+/** The path of a page, from what a person says of it: with or without a slash before it, or only its query. */
+function pathOf(project: string | undefined, at = ''): string {
+  const page = at.replace(/^[/\\]+/, '');
+  const below = project === undefined ? '/' : `/p/${project}${page === '' || page.startsWith('?') ? '' : '/'}`;
+  // As a browser writes addresses: blanks, and letters of other scripts.
+  const { pathname, search } = new URL(below + page, 'http://here');
+  return pathname + search;
 }
 
 async function list(session: Session): Promise<undefined> {

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { type SubmitEvent, useEffect } from 'react';
+import { type SubmitEvent, useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { api, publicPath, queries, wordsOf } from '../api.js';
 import { Copyable } from '../parts/copy.js';
@@ -43,6 +43,7 @@ export function SignInOver({ name, why }: { name: string; why: string }) {
       await queries.invalidateQueries();
     },
   });
+  useFocusLater();
   return (
     <div className="sign-in-over" role="dialog" aria-modal aria-label="Sign in" tabIndex={-1} ref={takeFocus}>
       <SignIn
@@ -51,6 +52,18 @@ export function SignInOver({ name, why }: { name: string; why: string }) {
         enter={entry.mutate}
       />
     </div>
+  );
+}
+
+/** Once this is gone, what had the focus before it has it again. */
+function useFocusLater(): void {
+  const [before] = useState(() => document.activeElement);
+  useEffect(
+    () => () => {
+      if (before instanceof HTMLElement) before.focus();
+      if (document.activeElement === document.body) document.getElementById('content')?.focus();
+    },
+    [before],
   );
 }
 

@@ -33,7 +33,7 @@ export function ActDialog({
   does: string | undefined;
   doing?: string | undefined;
   /** The id of what says what follows. */
-  will?: string;
+  will: string;
   isReady?: boolean;
   children: ReactNode | ((close: () => void) => ReactNode);
 }) {

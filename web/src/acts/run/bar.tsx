@@ -47,7 +47,7 @@ export function Outcome({ run: { said, error, again } }: { run: Run }) {
   );
 }
 
-/** A button, with a sentence that says what it will do. */
+/** A button, with a sentence that says what it will do; without one where it only opens what says so. */
 export function ActButton({
   does,
   will,
@@ -56,10 +56,7 @@ export function ActButton({
   isToldAbove = false,
   run,
   onAct,
-}: {
-  does: string;
-  /** Where it does nothing by itself but opens something, nothing. */
-  will?: string;
+}: ({ does: string; will: string } | { does: `${string}…`; will?: never }) & {
   /** Whether what it will do is to be read already, for all rows of a list. */
   isToldAbove?: boolean;
   isFilled?: boolean;

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import { useProject } from '../../use-project.js';
 import { visible } from '../../parts/visible.js';
 import { Outcome } from './bar.js';
@@ -7,6 +7,7 @@ import { asked, useRun } from './use-run.js';
 
 /** What a project is filed under: labels that are set and removed, each at once. */
 export function LabelsDialog({ project }: { project: string }) {
+  const id = useId();
   const run = useRun(project);
   const labels = Object.entries(useProject(project).data?.project.labels ?? {});
   const [name, setName] = useState('');
@@ -31,6 +32,7 @@ export function LabelsDialog({ project }: { project: string }) {
                 <button
                   type="button"
                   className="button"
+                  aria-describedby={id}
                   onClick={() =>
                     run.ask(asked('labelProject', { project, body: { remove: [key] } }), `${key} is removed.`)
                   }
@@ -55,11 +57,14 @@ export function LabelsDialog({ project }: { project: string }) {
               <span>Text</span>
               <input className="input" value={text} onChange={({ target }) => setText(target.value)} />
             </label>
-            <button type="submit" className="button button-filled">
+            <button type="submit" className="button button-filled" aria-describedby={id}>
               Set
             </button>
           </form>
-          <p className="quiet">A label of that name gets the new text. Lists of projects can be narrowed by labels.</p>
+          <p id={id} className="quiet">
+            A label of that name gets the new text; one that is removed is gone at once. Lists of projects can be
+            narrowed by labels.
+          </p>
           <Outcome run={run} />
           <div className="dialog-foot">
             <button type="button" className="button" onClick={close}>

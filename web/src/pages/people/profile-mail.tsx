@@ -35,6 +35,7 @@ export function ProfileMail({ nickname, team }: { nickname: string; team: string
       }}
       does={isAway ? undefined : 'Send'}
       doing="Sending…"
+      will={id}
     >
       {(close) =>
         isAway ? (

@@ -166,6 +166,7 @@ export function Team({ name }: { name: string }) {
 }
 
 function NewTeam() {
+  const id = useId();
   const run = useRun(identityKeys);
   const [, navigate] = useLocation();
   const [name, setName] = useState('');
@@ -182,6 +183,7 @@ function NewTeam() {
       }
       does="Make the team"
       doing="Making…"
+      will={id}
     >
       <Field name="Name" hint={<>Mail to @{name === '' ? 'its name' : name} goes to all of it in a project.</>}>
         {(tied) => (
@@ -198,6 +200,9 @@ function NewTeam() {
         )}
       </Field>
       <Description text={description} change={setDescription} />
+      <p id={id} className="quiet">
+        It begins with nobody in it: each profile says its team. Its name stays.
+      </p>
     </ActDialog>
   );
 }

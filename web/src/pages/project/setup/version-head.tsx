@@ -91,7 +91,7 @@ export function VersionHead({
         ) : null}
         {mayApply && !isNewest ? (
           <ActButton
-            does={`Bring version ${version} back…`}
+            does={`Bring version ${version} back…` as const}
             run={run}
             onAct={() => openDialog(<RevertDialog project={project} version={version} />)}
           />

@@ -1,0 +1,177 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { allows, type Client } from '@suzumio/sdk/client';
+import type { Locator, Page } from 'playwright-core';
+import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { beginTurn, failTurn, leaveFiles, publish, submit } from '../../services/api/test/support/play.js';
+import { linkFor, signIn } from '../../services/api/test/support/sign-in.js';
+import { teamYaml } from '../../test/support/cell.js';
+import { desk, testBrowser } from './support/browser.js';
+
+/** Each act says what it will do before it does it. */
+const browser = testBrowser();
+let api: TestApi;
+let file: string;
+beforeAll(async () => {
+  api = await testApi();
+  const named = (name: string) => `${teamYaml.replace('name: team', `name: ${name}`)}\nturn: { maxAttempts: 1 }`;
+  await api.create(named('idle'), { start: false });
+  for (const name of ['team', 'paused', 'report', 'files']) await api.create(named(name));
+  await api.post('/api/projects/paused/pause', {});
+  await api.post('/api/projects/paused/agents/ada/pause', {});
+  await api.post('/api/projects/paused/agents/ben/stop', {});
+  await submit(api, 'report', 'ben', '# Report\n');
+  await leaveFiles(api, 'files', 'ada', { 'a.md': 'One.\n' });
+  await leaveFiles(api, 'files', 'ada', { 'b.md': 'Two.\n' });
+  await failTurn(api, 'team', 'cat');
+  ({ id: file } = await publish(api, 'team', 'ada', { name: 'gauge.csv', content: Buffer.from('1,2\n') }));
+  await beginTurn(api, 'team', 'ben');
+  await api.post('/api/teams', { name: 'empty' });
+  for (const [name, nickname] of [
+    ['desk', 'Akari'],
+    ['night', 'Sora'],
+  ]) {
+    await api.post('/api/teams', { name });
+    await api.post('/api/profiles', { nickname, role: 'reader', team: name, persona: 'Read.' });
+  }
+  const standing =
+    "name: standing\ntask: Answer.\nagents: { one: { profile: '*' } }\nbackend: { runner: { mode: mock } }\n";
+  await api.post('/api/teams/night/up', { file: standing });
+  const changed = named('idle').replace('Do the work.', 'Do it.');
+  await api.call('PUT', '/api/projects/idle/config', { body: { file: changed, baseVersion: 1 } });
+  await api.post('/api/profiles/Akari/notes', { text: 'The gauge was moved.' });
+  await api.post('/api/projects/team/agents/ada/notes', { text: 'The gauge was moved.' });
+  await signIn(api, await api.token('read'));
+});
+afterAll(() => api.close());
+
+type Operation = keyof Client;
+/** An act: what it asks for, and the buttons up to its own; one that begins with # is a menu. */
+type Act = readonly [does: Operation | readonly Operation[], ...buttons: (string | RegExp)[]];
+
+const notes = (of: 'Agent' | 'Profile'): Act[] => [
+  [`add${of}Note`, 'Add a note…', 'Note it'],
+  [`edit${of}Note`, /^Edit… /, 'Save'],
+  [`forget${of}Note`, /^Erase… /, 'Erase'],
+  [`redact${of}Note`, /^Remove for good… /, 'Remove for good'],
+];
+
+const acts: Readonly<Record<string, readonly Act[]>> = {
+  '/p/idle': [['startProject', 'Start']],
+  '/p/paused': [['resumeProject', 'Resume']],
+  '/p/paused/agents/ada': [['resumeAgent', 'Resume']],
+  '/p/paused/agents/ben': [['startAgent', 'Start']],
+  '/p/team': [
+    ['pauseProject', 'Pause'],
+    ['stopProject', '#Stop', 'Stop'],
+    ['stopProject', '#Stop', 'Stop now'],
+    ['tickProject', '#More', 'Look for work now'],
+    ['changeBudget', '#More', 'Change its budget…', 'Set the budget'],
+    ['labelProject', '#More', 'Labels…', 'Set'],
+    ['deleteProject', '#More', 'Delete…', 'Delete for good'],
+    [['sendMessage', 'broadcast'], /^Send/],
+  ],
+  '/p/team/agents/cat': [
+    ['retryAgent', 'Retry'],
+    ['resetAgent', '#More', 'Give the turn up'],
+    ['changeBudget', '#More', 'Change its budget…', 'Set the budget'],
+  ],
+  '/p/team/agents/ada': [['pauseAgent', 'Pause'], ['stopAgent', '#More', 'Stop'], ...notes('Agent')],
+  '/p/team/agents/ben': [
+    ['cancelTurn', '#More', 'Cancel turn 1'],
+    ['stopAgent', '#More', 'Stop now'],
+  ],
+  '/p/team/turns/ben:1': [['cancelTurn', 'Cancel turn']],
+  '/p/team/mail/1': [
+    ['redeliverMessage', 'Deliver again'],
+    ['redactMessage', 'Remove its text…', 'Remove for good'],
+    ['replyToMessage', /^Send/],
+  ],
+  '/p/team/files/FILE': [['redactArtifact', 'Remove its content…', 'Remove for good']],
+  '/p/idle/setup?v=1': [['applyConfig', 'Bring version 1 back…', 'Apply as version 3']],
+  '/p/files/workspace/ada?turn=1': [['restoreWorkspace', 'Restore these files…', 'Restore']],
+  '/p/report/report': [
+    ['approveProject', /^Approve/],
+    ['requestChanges', /^Request changes/, 'Send back'],
+  ],
+  '/new': [['createProject', /^A newsroom/, 'Create and start']],
+  '/tokens': [
+    ['createSignInLink', 'Link for another browser…', 'Make the link'],
+    ['signOut', 'Sign out'],
+    ['endSessions', 'Sign out everywhere'],
+    ['endSession', /^Sign out ?read-1/],
+    ['revokeToken', 'Revoke… read-1', 'Revoke for good'],
+  ],
+  '/tokens/new': [['createToken', 'Make the token']],
+  '/profiles?new': [['createProfile', 'Make the profile']],
+  '/profiles/Akari': [['retireProfile', 'Retire…', 'Retire for good'], ...notes('Profile')],
+  '/profiles/Sora': [['sendToProfile', 'Write…', 'Send']],
+  '/profiles/Akari/edit': [['updateProfile', 'Save']],
+  '/teams': [['createTeam', 'New team…', 'Make the team']],
+  '/teams/empty': [['deleteTeam', 'Delete the team']],
+  '/teams/desk': [
+    ['updateTeam', 'Edit…', 'Save'],
+    ['standUpTeam', 'Make it…', 'Make and start it'],
+  ],
+  '/teams/night': [
+    ['standUpTeam', 'Start it'],
+    ['standUpTeam', 'Bring it up to date…', 'Apply and start it'],
+  ],
+};
+
+/** What is said of a button to those who do not see what stands beside it. */
+const toldOf = (button: Locator) =>
+  button.evaluate((element) => {
+    const { getAttribute, ownerDocument } = element as unknown as {
+      getAttribute: (name: string) => string | null;
+      ownerDocument: { getElementById(id: string): { textContent: string } | null };
+    };
+    const ids = (getAttribute.call(element, 'aria-describedby') ?? '').split(' ');
+    return ids.map((id) => ownerDocument.getElementById(id)?.textContent ?? '').join(' ');
+  });
+
+async function toldBefore(page: Page, buttons: readonly (string | RegExp)[]): Promise<string> {
+  const found = (name: string | RegExp) =>
+    typeof name === 'string' && name.startsWith('#')
+      ? page.locator('#content summary', { hasText: name.slice(1) }).last()
+      : page.locator('dialog[open], #content').last().getByRole('button', { name, exact: true }).last();
+  for (const name of buttons.slice(0, -1)) await found(name).click();
+  const last = found(buttons.at(-1) ?? '');
+  await last.waitFor();
+  const told = await toldOf(last);
+  for (let times = 1; times < buttons.length; times += 1) await page.keyboard.press('Escape');
+  return told.trim();
+}
+
+test('each act says before it is done what it will do', async () => {
+  const page = await browser.page(await browser.open({ viewport: desk }));
+  await page.goto((await linkFor(api)).url);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const told: Record<string, string> = {};
+  for (const [path, those] of Object.entries(acts)) {
+    await page.goto(api.url + path.replace('FILE', file));
+    for (const [, ...buttons] of those) told[`${path}: ${buttons.join(' ')}`] = await toldBefore(page, buttons);
+  }
+  const sentence: unknown = expect.stringMatching(/^[^ ]+( [^ ]+){2,}/);
+  expect(told).toEqual(Object.fromEntries(Object.keys(told).map((name) => [name, sentence])));
+  // Nothing here tells what a turn does while it runs.
+  browser.expectErrors(/status of 503/);
+});
+
+/** What asks for more than the scope `read`, and changes nothing; and the sign-in, which is what it is called. */
+const noActs = ['checkProjectFile', 'diffConfig', 'listAudit', 'listTokens', 'createSession'];
+
+test('no act is left out here', async () => {
+  const directory = fileURLToPath(new URL('../src/', import.meta.url));
+  const names = (await readdir(directory, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
+  const sources = await Promise.all(names.map((name) => readFile(directory + name, 'utf8')));
+  const asked = sources.flatMap((text) =>
+    [...text.matchAll(/\b(?:asked\('(\w+)|api\.(\w+)\()/g)].map(([, name, other]) => (name ?? other) as Operation),
+  );
+  const tested = Object.values(acts).flatMap((those) => those.flatMap(([does]) => does));
+  const missing = new Set(
+    asked.filter((operation) => !allows('read', operation) && ![...tested, ...noActs].includes(operation)),
+  );
+  expect([...missing]).toEqual([]);
+});
