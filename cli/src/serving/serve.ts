@@ -61,7 +61,9 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
   say(session, `token:   ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:     ${stack.logFile}`);
   if (stack.metricsUrl !== undefined) say(session, `metrics: ${stack.metricsUrl}`);
-  if (stack.open) session.context.err.write(`${openWarning}\n`);
+  const { env, err } = session.context;
+  if (stack.open) err.write(`${openWarning}\n`);
+  if (env.SUZUMIO_REDIS_URL) err.write('SUZUMIO_REDIS_URL is set, and is not used: up and serve do without Redis.\n');
   if (stack.ready) sayNext(session, ...next);
   else {
     const { problem } = await checkDocker({ image: configDefaults.backend.image });

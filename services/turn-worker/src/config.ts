@@ -27,6 +27,8 @@ export const workerLimits = z.strictObject({
    * How long before its lease's end the worker kills an attempt whose heartbeats fail; at most a quarter of the lease.
    */
   fenceMarginMs: ms.default(3_000),
+  /** How long a request to the ToolHost, other than one with content, may go without traffic. */
+  callMs: ms.default(10_000),
   /** How long an unanswered claim is retried. */
   claimPatienceMs: ms.default(60_000),
   /** How long a container may run on after its output is complete. */

@@ -131,6 +131,7 @@ class RunningWorker {
       cells: config.cells,
       credentialOf: dependencies.credentialOf,
       worker,
+      callMs: limits.callMs,
       logger,
       onChange: () => this.#cellsChanged(),
     });

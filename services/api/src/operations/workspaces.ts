@@ -159,8 +159,10 @@ export function workspaceRuns(): Runs<Workspaces> {
       });
       const projectDir = directoryOf(call.context, project);
       const isKept = await renewAll(projectDir, snapshot);
-      const page = { limit: 0 };
-      const { files } = await snapshots.read(projectDir, 'compare', { before, after: snapshot, page });
+      const files =
+        (await countedNow(projectDir, { before, after: snapshot })) ??
+        // Where what the files are now cannot be read, all of the restored ones are new.
+        (await snapshots.read(projectDir, 'compare', { before: null, after: snapshot, page: { limit: 0 } })).files;
       // All refusals are here, where a request that comes again gets the answer that it had.
       return call.write((tx) => {
         if (!isKept) throw collected({ agent, path: '.', turn });

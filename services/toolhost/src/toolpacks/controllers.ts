@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import type { PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import type { ToolpackFiles } from '@suzumio/protocol/toolpacks/files';
 import { callController, type ControllerCall } from './controller-process.js';
@@ -29,13 +30,12 @@ export interface ControllerWork extends Pick<ControllerCall, 'reply'> {
 
 /**
  * Has controller modules of toolpacks called. The calls of one toolpack in one project follow one another, since it keeps files
- * there; so a toolpack that hangs delays its own project alone, and few others.
+ * there. Projects take turns for the places: one with many calls keeps another waiting for one of them.
  */
 export class Controllers {
   readonly #stop = new AbortController();
   readonly #last = new Map<string, Promise<unknown>>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
+  readonly #places = new ProjectTurns(atOnce);
 
   /** @param program the compiled `controller-child.ts` */
   constructor(
@@ -50,7 +50,9 @@ export class Controllers {
   async call(work: ControllerWork): Promise<PackAnswer> {
     const { root } = work.order;
     const before = this.#last.get(root);
-    const mine = (before ?? Promise.resolve()).then(() => this.#inRoom(() => this.#carryOut(work)));
+    const mine = (before ?? Promise.resolve()).then(() =>
+      this.#places.take(work.order.project, () => this.#carryOut(work)),
+    );
     const over = mine.catch(() => undefined);
     this.#last.set(root, over);
     try {
@@ -68,6 +70,7 @@ export class Controllers {
   }
 
   async #carryOut({ files, module, order, reply }: ControllerWork): Promise<PackAnswer> {
+    this.#stop.signal.throwIfAborted();
     await mkdir(order.root, { recursive: true, mode: 0o700 });
     await requireWithin(order, untilRefused, 'is not called: its toolpack');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-toolpack-')));
@@ -88,19 +91,6 @@ export class Controllers {
       return answer;
     } finally {
       await rm(directory, { recursive: true, force: true });
-    }
-  }
-
-  async #inRoom<Result>(work: () => Promise<Result>): Promise<Result> {
-    if (this.#running >= atOnce) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running += 1;
-    try {
-      this.#stop.signal.throwIfAborted();
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#running -= 1;
     }
   }
 }

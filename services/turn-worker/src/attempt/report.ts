@@ -13,7 +13,7 @@ export type Outcome =
   | { kind: 'failed'; failure: Failure }
   | { kind: 'abandoned' };
 
-/** The ToolHost's answer to a report; `over` where it had ended the attempt before. */
+/** The ToolHost's answer to a report; `over` where it had ended the attempt before, `none` where none came in time. */
 export type Reported = 'taken' | 'over' | 'rejected' | 'none';
 
 /** Reports are retried as long as the attempt is this worker's; a shutdown does not wait for that. */
@@ -46,6 +46,11 @@ export async function report(
     if (error instanceof HttpRefusal && error.code === 'attempt-over') {
       logger.debug({ outcome: outcome.kind }, 'the ToolHost had ended an attempt before it was reported');
       return 'over';
+    }
+    if (stop.abandoned.aborted) {
+      // Its report may be why: it was recorded, and its answer came too late.
+      logger.info({ outcome: outcome.kind }, 'an attempt was over before its report was answered');
+      return 'none';
     }
     logger.warn({ err: error }, 'the ToolHost rejected the report of an attempt');
     // The attempt is not over, but the report is invalid: report a failure instead.

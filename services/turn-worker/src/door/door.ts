@@ -13,6 +13,7 @@ import { problemMediaType } from '@suzumio/protocol/problem';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { countMembers } from '@suzumio/protocol/count-members';
+import { BodyChunks } from '@suzumio/runtime/http/body-chunks';
 import { UnansweredRequests } from '@suzumio/runtime/http/unanswered-requests';
 import { refuseUnreadable } from '@suzumio/runtime/http/unreadable-requests';
 import { parse } from '@suzumio/runtime/http/validate';
@@ -99,6 +100,7 @@ export class Door {
   /** Open connections by remote address. */
   readonly #peers = new Map<string, number>();
   readonly #unanswered = new UnansweredRequests();
+  readonly #bodyChunks = new BodyChunks();
   #inFlight = 0;
   #refused = false;
 
@@ -177,6 +179,7 @@ export class Door {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     if (!this.#unanswered.take(request, response)) return;
+    this.#bodyChunks.watch(request);
     this.#inFlight += 1;
     this.#pass(request, response)
       .catch((error: unknown) => {

@@ -20,6 +20,8 @@ export interface CellsOptions {
   credentialOf?: ((cell: string) => string | undefined) | undefined;
   /** This worker's id. */
   worker: string;
+  /** How long a request without content may go without traffic. */
+  callMs: number;
   logger: Logger;
   /** Called when the set of cells that accept this worker changes. */
   onChange: () => void;
@@ -45,7 +47,7 @@ export class Cells {
 
   constructor(private readonly options: CellsOptions) {
     for (const [name, { runnerUrl, ...config }] of Object.entries(options.cells)) {
-      const toolhost = new ToolHostClient({ runnerUrl, ...config }, options.worker);
+      const toolhost = new ToolHostClient({ runnerUrl, ...config }, options.worker, options.callMs);
       this.#cells.set(name, { name, toolhost, runnerUrl, toRunners: keepConnections(runnerUrl) });
     }
   }

@@ -38,7 +38,6 @@ import { keepConnections, type KeptConnections, type StreamedBody } from './kept
 
 const claimed = z.union([claimAnswer, measureAnswer]);
 
-const callTimeoutMs = 10_000;
 /** A worker does not wait long for an unavailable ToolHost: jobs may come when it is back. */
 const greetingTimeoutMs = 3_000;
 const contentTimeoutMs = 30_000;
@@ -63,9 +62,11 @@ export class ToolHostClient {
   readonly #http: HttpClient<Body>;
   #credential: string;
 
+  /** @param callMs how long a request without content may go without traffic */
   constructor(
     cell: CellConfig,
     private readonly worker: string,
+    private readonly callMs: number,
   ) {
     this.#connections = keepConnections(cell.toolhostUrl);
     const { exchange } = this.#connections;
@@ -88,7 +89,7 @@ export class ToolHostClient {
       path: `/projects/${job.project}/turns/${job.turn}/claim`,
       token: this.#credential,
       json: { claimId, worker: this.worker, engine, protocol: attemptsProtocol, mounts } satisfies ClaimRequest,
-      timeoutMs: callTimeoutMs,
+      timeoutMs: this.callMs,
     });
   }
 
@@ -103,7 +104,7 @@ export class ToolHostClient {
   }
 
   /** Those of `projects` that were deleted. */
-  async gone(projects: GoneProjects['projects'], timeoutMs = callTimeoutMs): Promise<GoneProjects['projects']> {
+  async gone(projects: GoneProjects['projects'], timeoutMs = this.callMs): Promise<GoneProjects['projects']> {
     const answer = await this.#http.json(goneProjects, {
       method: 'POST',
       path: '/projects/gone',
@@ -116,7 +117,7 @@ export class ToolHostClient {
 
   /** The routes of one attempt, with its lease token. */
   attempt(ref: AttemptRef, leaseToken: string): AttemptClient {
-    return new AttemptClient(this.#http, ref, leaseToken);
+    return new AttemptClient(this.#http, ref, { leaseToken, callMs: this.callMs });
   }
 
   /** A comparison of commits, with this worker's credential. */
@@ -125,6 +126,7 @@ export class ToolHostClient {
       path: `/projects/${project}/repository-diffs/${String(diff)}`,
       token: this.#credential,
       shown: { epoch, claim },
+      callMs: this.callMs,
     });
   }
 
@@ -137,7 +139,7 @@ export class ToolHostClient {
 export class ComparisonClient {
   constructor(
     private readonly http: HttpClient<Body>,
-    private readonly at: { path: string; token: string; shown: ComparisonClaim },
+    private readonly at: { path: string; token: string; shown: ComparisonClaim; callMs: number },
   ) {}
 
   /** @throws HttpRefusal where another worker has it, or nobody waits for it any more */
@@ -157,8 +159,8 @@ export class ComparisonClient {
   }
 
   #at(route: string): Pick<HttpRequest<Body>, 'path' | 'token' | 'timeoutMs'> & { method: 'POST' } {
-    const { path, token } = this.at;
-    return { method: 'POST', path: `${path}/${route}`, token, timeoutMs: callTimeoutMs };
+    const { path, token, callMs } = this.at;
+    return { method: 'POST', path: `${path}/${route}`, token, timeoutMs: callMs };
   }
 }
 
@@ -169,7 +171,7 @@ export class AttemptClient {
   constructor(
     private readonly http: HttpClient<Body>,
     ref: AttemptRef,
-    private readonly leaseToken: string,
+    private readonly by: { leaseToken: string; callMs: number },
   ) {
     this.#path = `/projects/${ref.project}/turns/${ref.turn}/attempts/${ref.attempt}`;
   }
@@ -179,26 +181,26 @@ export class AttemptClient {
   }
 
   complete(request: CompleteRequest): Promise<AttemptEnded> {
-    const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
+    const report = { method: 'POST', json: request } as const;
     return this.http.json(attemptEnded, this.#at('complete', report));
   }
 
   fail(request: FailRequest): Promise<AttemptEnded> {
-    const report = { method: 'POST', json: request, timeoutMs: callTimeoutMs } as const;
+    const report = { method: 'POST', json: request } as const;
     return this.http.json(attemptEnded, this.#at('fail', report));
   }
 
   /** Passes on what commands print. Whoever follows does without what is lost, so that it is not sent again. */
   live(report: LiveReport): Promise<LiveAnswer> {
-    return this.http.json(liveAnswer, this.#at('live', { method: 'POST', json: report, timeoutMs: callTimeoutMs }));
+    return this.http.json(liveAnswer, this.#at('live', { method: 'POST', json: report }));
   }
 
   async capture(request: CaptureRequest): Promise<void> {
-    await this.http.send(this.#at('capture', { method: 'POST', json: request, timeoutMs: callTimeoutMs }));
+    await this.http.send(this.#at('capture', { method: 'POST', json: request }));
   }
 
   async mark(request: MarkRequest): Promise<void> {
-    await this.http.send(this.#at('mark', { method: 'POST', json: request, timeoutMs: callTimeoutMs }));
+    await this.http.send(this.#at('mark', { method: 'POST', json: request }));
   }
 
   async putLog(body: Buffer): Promise<void> {
@@ -207,7 +209,7 @@ export class AttemptClient {
 
   async hasContent(sha256: string): Promise<boolean> {
     try {
-      await this.http.send(this.#at(`content/${sha256}`, { method: 'HEAD', timeoutMs: callTimeoutMs }));
+      await this.http.send(this.#at(`content/${sha256}`, { method: 'HEAD' }));
       return true;
     } catch (error) {
       if (error instanceof HttpRefusal && error.status === 404) return false;
@@ -221,12 +223,12 @@ export class AttemptClient {
 
   /** Records the clone that the agent's workspace begins with. */
   async putBase(base: WorkspaceBase): Promise<void> {
-    await this.http.send(this.#at('base', { method: 'PUT', json: base, timeoutMs: callTimeoutMs }));
+    await this.http.send(this.#at('base', { method: 'PUT', json: base }));
   }
 
   /** Records where the repository of the agent's workspace is, and returns what the turn is told. */
   putUpstream(report: LookReport): Promise<LookAnswer> {
-    const request = this.#at('upstream', { method: 'PUT', json: report, timeoutMs: callTimeoutMs });
+    const request = this.#at('upstream', { method: 'PUT', json: report });
     return this.http.json(lookAnswer, request);
   }
 
@@ -237,7 +239,8 @@ export class AttemptClient {
   }
 
   #at(route: string, request: Omit<HttpRequest<Body>, 'path' | 'token'>): HttpRequest<Body> {
-    return { ...request, path: `${this.#path}/${route}`, token: this.leaseToken };
+    const { leaseToken: token, callMs: timeoutMs } = this.by;
+    return { timeoutMs, ...request, path: `${this.#path}/${route}`, token };
   }
 }
 

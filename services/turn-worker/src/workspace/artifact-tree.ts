@@ -5,6 +5,7 @@ import { keptPartOf } from '@suzumio/protocol/kept-path';
 import { type DirectoryEntry, manifestBytes, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { byName, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { downloadList, type FetchContent } from './content-exchange.js';
+import type { DiskNames } from './disk-names.js';
 
 /** How many files and directories others' artifacts may be here, together. */
 const maxEntries = 20_000;
@@ -23,18 +24,20 @@ export interface ArtifactTree {
   /** The hash of its first manifest. */
   root: string;
   manifests: ReadonlyMap<string, Uint8Array>;
-  /** How many artifacts it lacks: those that no file system holds, that would be run, or that are too many. */
+  /** How many artifacts it lacks: those that no file system holds, or this one, that would be run, or that are too many. */
   left: number;
 }
 
 /**
  * Of each creator, lists of so many entries are read and no more, whether they fit or not: a list costs as much as its directory.
  *
+ * @param names of the disk on which it is to be
  * @throws SnapshotInvalid where the list of a directory is none; what `fetch` throws
  */
 export async function artifactTree(
   { creators, published, agent, link }: SeenBy,
   fetch: FetchContent,
+  names: Pick<DiskNames, 'take'>,
   atMost = maxEntries,
 ): Promise<ArtifactTree> {
   const manifests = new Manifests();
@@ -51,7 +54,9 @@ export async function artifactTree(
     const listed = kind === 'file' ? [] : await listOf(artifact, fetch);
     read.set(creator, ofCreator + listed.length);
     const needed = 1 + listed.length;
-    if (needed > room || !isWritable(artifact, listed)) left += 1;
+    const isListed = needed <= room && isWritable(artifact, listed);
+    const path = `${creator}/${artifact.name}`;
+    if (!isListed || !(await names.take(path, kind === 'directory' ? listed : undefined))) left += 1;
     else {
       room -= needed;
       of.get(artifact.creator)?.push(manifests.entry(artifact, listed));

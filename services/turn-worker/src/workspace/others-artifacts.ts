@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { artifactTree, type SeenBy } from './artifact-tree.js';
 import { download, type FetchContent } from './content-exchange.js';
+import { DiskNames, type NameMaker } from './disk-names.js';
 import type { Owner } from './restore.js';
 import { nothingKnown, type Sidecar, writeSidecar } from './sidecar.js';
 import type { WorkspacePlace } from './thread-messages.js';
@@ -11,7 +12,7 @@ import type { WorkspaceThreads } from './workspace-threads.js';
 export class OthersArtifacts {
   constructor(
     private readonly place: WorkspacePlace,
-    private readonly of: { sidecarPath: string; owner: Owner | undefined },
+    private readonly of: { sidecarPath: string; owner: Owner | undefined; disk: NameMaker | undefined },
     private readonly threads: WorkspaceThreads,
     private known: Sidecar,
   ) {}
@@ -30,7 +31,9 @@ export class OthersArtifacts {
     const wanted = createHash('sha256').update(JSON.stringify(seen)).digest('hex');
     if (this.known.at?.snapshot === wanted) return 0;
     if (this.known.at) await this.#note(undefined);
-    const { root, manifests, left } = await artifactTree(seen, fetch);
+    const { owner, disk } = this.of;
+    const tree = (names: DiskNames) => artifactTree(seen, fetch, names);
+    const { root, manifests, left } = await DiskNames.within(this.place.temporary, tree, disk);
     const content = {
       manifest: (sha256: string, to: string) => {
         const manifest = manifests.get(sha256);
@@ -38,7 +41,6 @@ export class OthersArtifacts {
       },
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };
-    const { owner } = this.of;
     const { isRecorded } = await this.threads.run('restore', this.place, { snapshot: root, owner }, content, signal);
     // Where it is not mounted, programs may write there.
     if (isRecorded && left === 0 && seen.link === undefined) await this.#note({ snapshot: wanted });

@@ -7,6 +7,7 @@ import { removeTree } from '../files/remove-tree.js';
 import type { Captured } from './capture.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
 import { download, downloadManifest, type FetchContent } from './content-exchange.js';
+import type { NameMaker } from './disk-names.js';
 import type { Content } from './read-file.js';
 import type { Owner } from './restore.js';
 import { OthersArtifacts } from './others-artifacts.js';
@@ -23,6 +24,8 @@ export interface WorkspacesOptions {
   /** Identifies this boot of the machine. */
   boot: string;
   threads: WorkspaceThreads;
+  /** What names are made with. @default the disk itself */
+  disk?: NameMaker;
 }
 
 /** An agent's home during an attempt: what its programs keep from turn to turn and can get again. No snapshot holds it. */
@@ -78,7 +81,7 @@ export class Workspaces {
 
   /** The directory of what others have published, for an agent of this user. */
   async others(agent: ProjectRef & Pick<AttemptRef, 'agent'>, owner: Owner | undefined): Promise<OthersArtifacts> {
-    const { workerDir, bounds, boot, threads } = this.options;
+    const { workerDir, bounds, boot, threads, disk } = this.options;
     // No agent has such a name.
     const name = join(nameOf(agent), '@others', agent.agent);
     const directory = join(workerDir, directories.artifacts, nameOf(agent), agent.agent, 'all');
@@ -87,7 +90,7 @@ export class Workspaces {
     const { isOther } = await this.#directory(directory, owner, [dirname(sidecar)]);
     const place = { directory, treeFile: treeFileOf(sidecar), temporary, boot, bounds, ignored: [], tracked: [] };
     const known = isOther ? nothingKnown(boot) : await readSidecar(sidecar, boot);
-    return new OthersArtifacts(place, { sidecarPath: sidecar, owner }, threads, known);
+    return new OthersArtifacts(place, { sidecarPath: sidecar, owner, disk }, threads, known);
   }
 
   /** Makes a directory where it is not there, after `parents`, and the owner's where it is another user's. */

@@ -6,9 +6,11 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ArtifactSeen, ArtifactsSeen } from '@suzumio/protocol/artifacts-directory';
+import { asOneName } from '@suzumio/protocol/one-name';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
 import { removeTree } from '../../src/files/remove-tree.js';
 import { upload } from '../../src/workspace/content-exchange.js';
+import type { NameMaker } from '../../src/workspace/disk-names.js';
 import { WorkspaceThreads } from '../../src/workspace/workspace-threads.js';
 import { type Workspace, Workspaces } from '../../src/workspace/workspaces.js';
 
@@ -46,8 +48,27 @@ const client = {
   },
 };
 
-const workspaces = (worker = 'w', more = {}) =>
-  new Workspaces({ workerDir: join(directory, worker), bounds: { ...bounds, ...more }, boot: 'boot-1', threads });
+const workspaces = (worker = 'w', more = {}, disk?: NameMaker) =>
+  new Workspaces({
+    workerDir: join(directory, worker),
+    bounds: { ...bounds, ...more },
+    boot: 'boot-1',
+    threads,
+    ...(disk ? { disk } : {}),
+  });
+
+/** As a disk makes names that tells neither case nor accents apart, and holds no colon. */
+const folded = (path: unknown) => {
+  if (String(path).includes(':')) throw Object.assign(new Error('It cannot be a name.'), { code: 'EINVAL' });
+  const [before = '', below = ''] = String(path).split(/(?<=\/names-[^/]+)(?=\/)/);
+  return before + asOneName(below);
+};
+const folding: NameMaker = {
+  mkdir: ((path: string, options: object) => mkdir(folded(path), options)) as typeof mkdir,
+  writeFile: (path, data, options) => writeFile(folded(path), data, options),
+  lstat: ((path: string) => lstat(folded(path))) as typeof lstat,
+  rm: (path, options) => rm(folded(path), options),
+};
 
 async function write(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
@@ -154,8 +175,12 @@ describe('what others have published', () => {
     const sha256 = add(JSON.stringify({ version: 1, entries }));
     return { creator, name, kind: 'directory', sha256, sizeBytes: Object.values(files).join('').length };
   };
-  const bring = async (published: ArtifactSeen[], more: Partial<ArtifactsSeen & { link: string }> = {}) => {
-    const others = await workspaces().others(agent, undefined);
+  const bring = async (
+    published: ArtifactSeen[],
+    more: Partial<ArtifactsSeen & { link: string }> = {},
+    disk?: NameMaker,
+  ) => {
+    const others = await workspaces('w', {}, disk).others(agent, undefined);
     const left = await others.bringTo({ agent: 'writer', creators: ['editor', 'writer'], published, ...more }, fetch);
     return { at: (path: string) => join(others.directory, path), left };
   };
@@ -213,6 +238,29 @@ describe('what others have published', () => {
     ]);
     expect(left).toBe(4);
     expect(await readdir(at('editor'))).toEqual(['b.md']);
+  });
+
+  test('leaves out what the disk takes for another name, and nothing where it tells all apart', async () => {
+    const published = [
+      file('editor', 'README.md', 'first'),
+      folder('editor', 'Readme.MD', { a: 'a' }),
+      folder('editor', 'site', { 'a/x': 'x', 'b/y': 'y', 'b/Y': 'z' }),
+      folder('editor', 'SITE', { 'a/x': 'x' }),
+      file('editor', 'caf\u00e9', '1'),
+      file('editor', 'cafe\u0301', '2'),
+      file('editor', 'no:colon', 'c'),
+      file('planner', 'readme.md', 'other'),
+    ];
+    const creators = ['editor', 'planner', 'writer'];
+    const { at, left } = await bring(published, { creators }, folding);
+    expect(left).toBe(4);
+    expect((await readdir(at('editor'))).sort()).toEqual(['README.md', 'SITE', 'caf\u00e9']);
+    expect(await readFile(at('planner/readme.md'), 'utf8')).toBe('other');
+    expect(await readdir(join(directory, 'w/downloads'), { recursive: true })).not.toContainEqual(
+      expect.stringContaining('names-'),
+    );
+    expect((await bring(published, { creators })).left).toBe(0);
+    expect(await readdir(at('editor'))).toHaveLength(7);
   });
 
   test('is listed for a bounded time, whatever one of them has published', async () => {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type BodyPace, SlowBodies } from './slow-bodies.js';
+import { BodyChunks } from './body-chunks.js';
 import { readTarget } from './request-target.js';
 import { UnansweredRequests } from './unanswered-requests.js';
 import { refuseRequest, refuseUnreadable } from './unreadable-requests.js';
@@ -49,9 +50,11 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
   refuseUnreadable(server);
   const slowBodies = new SlowBodies(options.bodyPace);
   const unanswered = new UnansweredRequests();
+  const bodyChunks = new BodyChunks();
   server.on('request', (request, response) => {
     if (!unanswered.take(request, response)) return;
     slowBodies.watch(request, response);
+    bodyChunks.watch(request);
     response.once('close', () => {
       // Node counts the connection as idle only after this event.
       if (stopping) setImmediate(() => server.closeIdleConnections());

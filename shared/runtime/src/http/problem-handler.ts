@@ -5,6 +5,7 @@ import { toProblem } from '@suzumio/contract/errors/problem';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '../observability/logger.js';
 import { problemMediaType } from '@suzumio/protocol/problem';
+import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { jsonFault } from './json-fault.js';
 import { invalidRequest } from './validate.js';
 
@@ -52,6 +53,11 @@ function asSuzumioError(thrown: unknown): unknown {
     const message =
       "The server's disk is full: nothing of this was done. Free some of it; deleting projects gives room back, and needs a few kilobytes itself.";
     return new SuzumioError('disk-full', message, {}, { cause: thrown });
+  }
+  // All manifests that rows refer to are kept as long as the project.
+  if (thrown instanceof SnapshotInvalid) {
+    const message = `The manifest of a workspace is missing or damaged: ${thrown.message} "suzumio verify" names what is. The workspace of another turn can be restored, or the project from a backup.`;
+    return new SuzumioError('store-corrupt', message, {}, { cause: thrown });
   }
   return fromHttpError(thrown) ?? thrown;
 }

@@ -3,6 +3,7 @@ import type { Duplex } from 'node:stream';
 import { toProblem } from '@suzumio/contract/errors/problem';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { problemMediaType } from '@suzumio/protocol/problem';
+import { tooManyChunks } from './body-chunks.js';
 import { LastAnswers, type LastAnswersBounds } from './last-answers.js';
 
 const lingerMs = 1_000;
@@ -75,6 +76,10 @@ function reasonFor(code: string | undefined): SuzumioError {
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     return new SuzumioError('request-too-slow', 'The request arrived too slowly and was given up.');
+  }
+  if (code === tooManyChunks) {
+    const message = 'The body comes in too many short chunks: send longer ones, or give its length in Content-Length.';
+    return new SuzumioError('invalid-request', message);
   }
   return new SuzumioError('invalid-request', 'This is not a request that can be read as HTTP/1.1.');
 }
