@@ -66,4 +66,4 @@ test('projects take turns for the places of controllers', async () => {
     endOf(running[0]?.project ?? '');
   }
   expect((await Promise.all(all)).map(({ output }) => output)).toEqual(all.map(() => 'Done.'));
-}, 60_000);
+});
