@@ -9,10 +9,10 @@ import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { FoundText } from '../../../parts/found.js';
+import { Growing } from '../../../parts/growing.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
 import { count } from '../../../parts/numbers.js';
-import { Rows } from '../../../parts/rows.js';
 import { Ago } from '../../../parts/time.js';
 import { useGrowing } from '../../../parts/use-growing.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
@@ -134,6 +134,9 @@ function useMessage(project: string, message: string | undefined) {
 
 const partOf = 50;
 
+/** What a row of mail is likely to be high. */
+const rowPx = 62;
+
 type Scroller = RefObject<HTMLElement | null> | undefined;
 
 interface ThreadsProps {
@@ -150,6 +153,7 @@ function Threads({ detail: { project, agents }, chosen, scroller }: ThreadsProps
     <Growing
       list={list}
       none={<NoMail project={project.id} agents={agents} />}
+      heightPx={rowPx}
       scroller={scroller}
       render={(thread) => (
         <ThreadRow project={project.id} agents={agents} thread={thread} isChosen={thread.id === chosen} />
@@ -225,6 +229,7 @@ function Hits({ detail: { project, agents }, wanted, query, chosen, scroller }: 
     <Growing
       list={list}
       none={<p className="empty-line">No message is like that.</p>}
+      heightPx={rowPx}
       scroller={scroller}
       render={(message) => (
         <Link
@@ -259,49 +264,4 @@ const excerptChars = 200;
 function Excerpt({ message: { found, body } }: { message: Message }) {
   if (found === undefined) return <bdi>{visible(body.slice(0, excerptChars))}</bdi>;
   return <FoundText found={found} />;
-}
-
-/** What a row of mail is likely to be high. */
-const rowPx = 62;
-
-interface GrowingProps<Item> {
-  list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly Item[] };
-  none: React.ReactNode;
-  scroller: Scroller;
-  render: (item: Item) => React.ReactNode;
-}
-
-/** Rows of a list that grows, with what is new above them and the way to what is older below. */
-function Growing<Item extends { id: string }>({ list, none, scroller, render }: GrowingProps<Item>) {
-  return (
-    <>
-      <div aria-live="polite">
-        {list.news > 0 ? (
-          <button type="button" className="news" onClick={list.takeIn}>
-            {list.news} new
-          </button>
-        ) : null}
-      </div>
-      {list.error ? <Failure error={list.error} again={list.again} /> : null}
-      {list.isRead && list.rows.length === 0 ? (
-        list.hasOlder ? (
-          <p className="empty-line">Nothing in the newest mail.</p>
-        ) : (
-          none
-        )
-      ) : null}
-      <Rows rows={list.rows} render={render} heightPx={rowPx} scroller={scroller} />
-      {list.hasOlder ? (
-        <button
-          type="button"
-          className="button mailbox-more"
-          disabled={list.isReadingOlder}
-          onClick={() => void list.readOlder()}
-        >
-          Older
-        </button>
-      ) : null}
-      {list.isFull ? <p className="empty-line">There is more: narrow it by a filter or a search.</p> : null}
-    </>
-  );
 }
