@@ -1,7 +1,7 @@
-import type { ReactNode, RefObject } from 'react';
+import type { ReactNode } from 'react';
 import { Failure } from './failure.js';
 import { Rows } from './rows.js';
-import type { useGrowing } from './use-growing.js';
+import type { Arrivals, Scroller, useGrowing } from './use-growing.js';
 
 interface GrowingProps<Item> {
   list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly Item[] };
@@ -9,21 +9,29 @@ interface GrowingProps<Item> {
   /** What a row is likely to be high, in pixels. */
   heightPx: number;
   /** What scrolls. @default the whole page */
-  scroller?: RefObject<HTMLElement | null> | undefined;
+  scroller?: Scroller;
+  className?: string;
   render: (item: Item) => ReactNode;
 }
 
+/** How much has come, above a list that somebody reads; it takes no room of its own. */
+export function News({ of: { news, show } }: { of: Arrivals }) {
+  return (
+    <div className="news" aria-live="polite">
+      {news > 0 ? (
+        <button type="button" onClick={show}>
+          {news} new
+        </button>
+      ) : null}
+    </div>
+  );
+}
+
 /** Rows of a list that grows, with what is new above them and the way to what is older below. */
-export function Growing<Item extends { id: string }>({ list, none, heightPx, scroller, render }: GrowingProps<Item>) {
+export function Growing<Item extends { id: string }>({ list, none, render, ...look }: GrowingProps<Item>) {
   return (
     <>
-      <div aria-live="polite">
-        {list.news > 0 ? (
-          <button type="button" className="news" onClick={list.takeIn}>
-            {list.news} new
-          </button>
-        ) : null}
-      </div>
+      <News of={list} />
       {list.error ? <Failure error={list.error} again={list.again} /> : null}
       {list.isRead && list.rows.length === 0 ? (
         list.hasOlder ? (
@@ -32,7 +40,7 @@ export function Growing<Item extends { id: string }>({ list, none, heightPx, scr
           none
         )
       ) : null}
-      <Rows rows={list.rows} render={render} heightPx={heightPx} scroller={scroller} />
+      <Rows rows={list.rows} render={render} {...look} />
       {list.hasOlder ? (
         <button
           type="button"

@@ -1,6 +1,6 @@
 import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useRef } from 'react';
+import { useRef } from 'react';
 import { Composer } from './late-composer.js';
 import { Link, useLocation } from 'wouter';
 import { Key, useKeys, useListKeys } from '../../../acts/keys.js';
@@ -14,7 +14,7 @@ import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
 import { count } from '../../../parts/numbers.js';
 import { Ago } from '../../../parts/time.js';
-import { useGrowing } from '../../../parts/use-growing.js';
+import { type Scroller, useGrowing } from '../../../parts/use-growing.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
 import { addressed, called, mailPath } from '../../../parts/places.js';
 import { Filters, useFilters, type Wanted } from './filters.js';
@@ -137,8 +137,6 @@ const partOf = 50;
 /** What a row of mail is likely to be high. */
 const rowPx = 62;
 
-type Scroller = RefObject<HTMLElement | null> | undefined;
-
 interface ThreadsProps {
   detail: ProjectDetail;
   chosen: string | undefined;
@@ -146,8 +144,10 @@ interface ThreadsProps {
 }
 
 function Threads({ detail: { project, agents }, chosen, scroller }: ThreadsProps) {
-  const list = useGrowing<Thread>([...keys.project(project.id), 'threads'], (place) =>
-    api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
+  const list = useGrowing<Thread>(
+    [...keys.project(project.id), 'threads'],
+    (place) => api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
+    { scroller },
   );
   return (
     <Growing
@@ -222,8 +222,10 @@ interface HitsProps {
 
 /** The messages of which all that is wanted holds. */
 function Hits({ detail: { project, agents }, wanted, query, chosen, scroller }: HitsProps) {
-  const list = useGrowing<Message>([...keys.project(project.id), 'messages', wanted], (place) =>
-    api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
+  const list = useGrowing<Message>(
+    [...keys.project(project.id), 'messages', wanted],
+    (place) => api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
+    { scroller },
   );
   return (
     <Growing
