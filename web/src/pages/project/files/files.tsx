@@ -12,6 +12,7 @@ import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/visible.js';
 import { bytes, some } from '../../../parts/numbers.js';
 import { mostTextBytes, Preview, textOf } from '../../../parts/preview.js';
+import { filePath } from '../../../parts/places.js';
 import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
 import { type Published, useContent, useFiles, useVersions, type Versions } from '../../../use-files.js';
@@ -186,6 +187,14 @@ function File({ detail, opened }: { detail: ProjectDetail; opened: Versions }) {
             : null}
         </nav>
       </div>
+      {search.get('with') && !other ? (
+        <p className="empty-line" role="status">
+          There is no version <bdi>{visible(search.get('with')?.slice(0, 80) ?? '')}</bdi> of it that could be compared.{' '}
+          <Link href={filePath(project, version.id)} className="evidence">
+            Without a comparison
+          </Link>
+        </p>
+      ) : null}
       {version.redacted ? (
         <p className="empty-line">Its content was removed.</p>
       ) : version.kind === 'directory' ? (
