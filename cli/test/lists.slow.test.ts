@@ -153,6 +153,7 @@ describe.each(['without a server', 'with a server'])('%s', (where) => {
     expect(await of('name', 'artifacts', '--by', 'ada', '--prefix', 'reports/')).toEqual(['reports/north.md']);
     expect(await of('name', 'artifacts', '--prefix', 'north')).toEqual([]);
     expect(await of('name', 'artifacts', '--by', 'user')).toEqual([]);
+    expect(await of('versions', 'artifacts', '--latest')).toEqual([1]);
     expect(await of('name', 'artifacts', '--since', '1h')).toEqual([]);
     expect(await of('id', 'tool-calls', '--agent', 'ada', '--tool', 'messages.send', '--status', 'refused')).toEqual(
       [],

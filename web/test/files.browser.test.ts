@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
+import { findArtifact } from '@suzumio/store/content/artifacts';
+import { publishArtifact } from '@suzumio/store/content/publish-artifact';
+import { teamYaml } from '../../test/support/cell.js';
 import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
@@ -48,6 +51,35 @@ describe('files', () => {
     const hash = createHash('sha256').update(bytes).digest('hex');
     await page.getByText(hash, { exact: true }).waitFor();
     expect(hash).toBe(createHash('sha256').update(second).digest('hex'));
+  });
+
+  test('are a row for each name, with all of its versions, however many there are', async () => {
+    await api.create(teamYaml.replace('name: team', 'name: many'));
+    await publish(api, 'many', 'ada', { name: 'levels.csv', content: Buffer.from(first) });
+    await api.write('many', (tx) => {
+      const stored = findArtifact(tx, { name: 'levels.csv' });
+      if (!stored) throw new Error('nothing is published');
+      const { path, sha256, sizeBytes } = stored;
+      const add = (name: string) => publishArtifact(tx, { creator: 'ada', name, path, sha256, sizeBytes });
+      for (let at = 1; at <= 120; at += 1) add(`reading ${at}.csv`);
+      for (let version = 1; version < 600; version += 1) add('levels.csv');
+    });
+    const page = await open('/p/many/files');
+    await page.getByRole('link', { name: /levels\.csv.*600 versions/ }).waitFor();
+    await page.getByRole('link', { name: /reading 120\.csv/ }).waitFor();
+    await page.getByRole('link', { name: /levels\.csv/ }).click();
+    await page.getByText('version 600 of 600').waitFor();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await page.getByText('121 names').waitFor();
+    // One beyond those that can be chosen, and one beyond the rows that were read.
+    const { items } = (await api.get('/api/projects/many/artifacts?limit=130&after=0')).json as {
+      items: { id: string; name: string }[];
+    };
+    const idOf = (name: string) => items.find((item) => item.name === name)?.id ?? '';
+    await page.goto(`${api.url}/p/many/files/${idOf('levels.csv')}`);
+    await page.getByText('one of the oldest 100 of 600 versions').waitFor();
+    await page.goto(`${api.url}/p/many/files/${idOf('reading 1.csv')}`);
+    await page.getByText('version 1 of 1').waitFor();
   });
 
   test('run nothing, and are cut where they are long', async () => {

@@ -62,19 +62,6 @@ describe('mail', () => {
     );
   });
 
-  test('that comes moves nothing until it is taken in', async () => {
-    const page = await open('/p/team/mail');
-    await threads(page).first().waitFor();
-    const before = await threads(page).allInnerTexts();
-    await api.post('/api/projects/team/messages', { recipient: 'cat', body: 'Something new.' });
-    await page.getByRole('button', { name: '1 new' }).waitFor();
-    expect(await threads(page).count()).toBe(before.length);
-    expect(await page.getByText('Something new.').count()).toBe(0);
-    await page.getByRole('button', { name: '1 new' }).click();
-    await threads(page).first().getByText('Something new.').waitFor();
-    expect(await page.getByRole('button', { name: '1 new' }).count()).toBe(0);
-  });
-
   test('is narrowed and searched by its address', async () => {
     const page = await open('/p/team/mail?from=ada');
     const found = page.getByRole('region', { name: 'Messages' }).getByRole('link');

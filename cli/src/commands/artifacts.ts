@@ -24,11 +24,13 @@ export const registerArtifacts: Register = (program, action) => {
           .command('artifacts <project>')
           .description('list what was published, get it, or publish a file')
           .option('--by <who>', 'only what an agent or user has published')
-          .option('--prefix <text>', 'only what has a name that begins so'),
+          .option('--prefix <text>', 'only what has a name that begins so')
+          .option('--latest', 'only the newest of each name, with the number of its versions', false),
       ),
     ),
     ['artifacts newsroom', 'who published what'],
     ['artifacts newsroom --by checker --prefix reports/ --since 1d'],
+    ['artifacts newsroom --latest', 'a row for each name'],
     ['artifacts newsroom --json', 'with ids, hashes and where they are stored'],
     ['artifacts get newsroom bulletin.md', 'the newest of that name'],
   ).action(action(list));
@@ -66,14 +68,16 @@ export const registerArtifacts: Register = (program, action) => {
 interface ArtifactsOptions extends OrderOptions, TimeOptions {
   by?: string;
   prefix?: string;
+  latest: boolean;
 }
 
 async function list(session: Session, project: string, options: ArtifactsOptions): Promise<undefined> {
-  const { by: creator, prefix } = options;
+  const { by: creator, prefix, latest } = options;
   const filters = { ...timesOf(session, options), creator, prefix };
+  const query = { ...filters, latest: latest ? 'true' : 'false' } as const;
   const api = await findReads(session);
   const listing = { project, of: 'artifacts', filters, toTable: artifactTable };
-  await sayList(session, options, listing, (page) => api.listArtifacts({ project, query: { ...page, ...filters } }));
+  await sayList(session, options, listing, (page) => api.listArtifacts({ project, query: { ...page, ...query } }));
 }
 
 async function get(

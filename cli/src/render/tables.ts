@@ -170,11 +170,13 @@ export function reportTable(reports: readonly ReportView[], { context }: Session
 const decisionWords = { approved: 'approved', 'changes-requested': 'sent back' } as const;
 
 export function artifactTable(artifacts: readonly ArtifactView[], { context }: Session): string[] {
+  const isLatest = artifacts.some(({ versions }) => versions !== undefined);
   return table(
-    ['TIME', 'NAME', 'KIND', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
+    ['TIME', 'NAME', ...(isLatest ? ['VERSIONS'] : []), 'KIND', 'BY', 'SIZE', 'SHA256', 'DESCRIPTION'],
     artifacts.map((artifact) => [
       dayAndTime(artifact.createdAt, context),
       oneLine(artifact.name),
+      ...(isLatest ? [String(artifact.versions ?? '')] : []),
       artifact.kind === 'file' ? 'file' : `directory, ${count(artifact.files, 'file')}`,
       artifact.creator,
       size(artifact.sizeBytes),

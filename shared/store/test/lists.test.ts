@@ -207,3 +207,38 @@ test('artifacts are found by the beginnings of their names, and by who published
   expect(await names({ prefix: 'd%' })).toEqual(['d%']);
   expect(await names({ creator: 'ada', order: 'desc' })).toEqual(['d%', 'docs/a.md']);
 });
+
+test('of each name the latest artifact is found, with the number of its versions', async () => {
+  await testing.write(project, (tx) => {
+    for (const [name, creator] of [
+      ['gauge/levels.csv', 'ada'],
+      ['gauge/notes.md', 'ada'],
+      ['gauge/levels.csv', 'ben'],
+      ['gauge/levels.csv', 'ada'],
+      ['gauge/tides.md', 'ben'],
+      ['gauge/notes.md', 'user'],
+    ] as const) {
+      publishArtifact(tx, { creator, name, path: 'artifacts/ff/f', sha256: 'f'.repeat(64), sizeBytes: 3 });
+    }
+  });
+  const latest = (page: object = {}) =>
+    read((reader) => listArtifacts(reader, { limit: 10, latest: true, order: 'desc', prefix: 'gauge/', ...page }));
+  const names = async (page: object = {}) =>
+    (await latest(page)).items.map(({ name, creator, versions }) => [name, creator, versions]);
+  expect(await names()).toEqual([
+    ['gauge/notes.md', 'user', 2],
+    ['gauge/tides.md', 'ben', 1],
+    ['gauge/levels.csv', 'ada', 3],
+  ]);
+  // Only what one has published counts, as in the archive.
+  expect(await names({ creator: 'ada' })).toEqual([
+    ['gauge/levels.csv', 'ada', 2],
+    ['gauge/notes.md', 'ada', 1],
+  ]);
+  expect(await names({ name: 'gauge/levels.csv' })).toEqual([['gauge/levels.csv', 'ada', 3]]);
+  const { items, previous } = await latest({ limit: 2 });
+  expect(items.map(({ name }) => name)).toEqual(['gauge/notes.md', 'gauge/tides.md']);
+  expect(await names({ before: previous })).toEqual([['gauge/levels.csv', 'ada', 3]]);
+  const all = await read((reader) => listArtifacts(reader, { limit: 10, prefix: 'gauge/' }).items);
+  expect(all.map(({ versions }) => versions)).toEqual(Array.from({ length: 6 }));
+});

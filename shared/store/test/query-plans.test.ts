@@ -138,6 +138,8 @@ test.each(['asc', 'desc'] as const)('no list looks through history in the order 
       listEvents(reader, { ...wanted, types: ['turn.failed'], agent: 'ada' });
       listArtifacts(reader, wanted);
       listArtifacts(reader, { ...wanted, creator: 'ada', prefix: 'a' });
+      listArtifacts(reader, { ...wanted, latest: true });
+      listArtifacts(reader, { ...wanted, latest: true, creator: 'ada', name: 'a.md' });
       newestVersions(reader, { after: 0, limit: 10, upTo: newestArtifactOfAll(reader), creator: 'ada' });
     }
     listThreads(reader, page);

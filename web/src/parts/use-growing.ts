@@ -1,5 +1,5 @@
 import { type QueryKey, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type RefObject, useLayoutEffect, useMemo, useState } from 'react';
 
 /** Something that stands in a list: `seq` is its place, and grows when it moves to the list's end. */
 interface Placed {
@@ -13,19 +13,60 @@ interface Part<Item> {
   previous?: number;
 }
 
-/** How many parts of older items are kept: whoever wants more narrows the list. */
+/** How many rows are kept: whoever wants more narrows the list. */
 const mostRows = 1_000;
+
+/** What scrolls; the whole page where it is undefined. */
+export type Scroller = RefObject<HTMLElement | null> | undefined;
+
+/** What has come to a list, and is not among its rows yet. */
+export interface Arrivals {
+  news: number;
+  /** Shows it, at the top of the list. */
+  show: () => void;
+}
+
+/** What comes is taken in at once by a list whose top is in view; where somebody reads below it, when they ask for it. */
+function useArrivals(news: number, takeIn: () => void, scroller: Scroller): Arrivals {
+  useLayoutEffect(() => {
+    if (news > 0 && (scroller?.current?.scrollTop ?? window.scrollY) <= 0) takeIn();
+  });
+  return {
+    news,
+    show: () => {
+      (scroller?.current ?? window).scrollTo({ top: 0 });
+      // Rows that are measured above what is in view would be scrolled past: the list has to know first where it is.
+      requestAnimationFrame(takeIn);
+    },
+  };
+}
+
+/** A list of a fixed order, to which things come anywhere: one that has come since is left out until it is taken in. */
+export function useSettled<Item extends { id: string }>(
+  items: readonly Item[] | undefined,
+  { scroller, chosen }: { scroller: Scroller; chosen: string | undefined },
+) {
+  const [known, setKnown] = useState<ReadonlySet<string>>();
+  const takeIn = () => setKnown(new Set(items?.map(({ id }) => id)));
+  if (known === undefined && items !== undefined) takeIn();
+  const rows = useMemo(
+    () => items?.filter(({ id }) => known === undefined || known.has(id) || id === chosen),
+    [items, known, chosen],
+  );
+  return { rows, ...useArrivals((items?.length ?? 0) - (rows?.length ?? 0), takeIn, scroller) };
+}
 
 /**
  * A list that grows at its beginning, where nothing moves what is read: what is new is counted until it is taken in. A
- * row is kept up to date where it stands, as long as it is among the newest. A list of something else is another one:
- * give the component that uses it a `key`.
+ * row is kept up to date where it stands, and leaves when it is not of the list any more, as long as it is among the
+ * newest. A list of something else is another one: give the component that uses it a `key`.
  *
  * @param read the newest part, or the one before a place
  */
 export function useGrowing<Item extends Placed>(
   queryKey: QueryKey,
   read: (place: { before?: number }) => Promise<Part<Item>>,
+  { scroller, most = mostRows }: { scroller?: Scroller; most?: number } = {},
 ) {
   const newest = useQuery({ queryKey, queryFn: () => read({}) });
   const [taken, setTaken] = useState<Part<Item>>();
@@ -38,20 +79,26 @@ export function useGrowing<Item extends Placed>(
   const places = new Map(rows.map(({ id, seq }) => [id, seq]));
   const last = rows[0]?.seq ?? 0;
   const byId = new Map(fresh?.items.map((item) => [item.id, item]));
+  const isThere = ({ id, seq }: Item) => byId.has(id) || seq < (fresh?.previous ?? 0);
+  const kept = rows.filter(isThere);
+  // Those that have come, or have moved, since the rows were taken.
+  const news = (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last)).length;
+  const takeIn = () => {
+    if (fresh === undefined) return;
+    const joins = fresh.items.some(({ id }) => places.has(id));
+    const all = [...fresh.items, ...(joins ? kept.filter(({ id }) => !byId.has(id)) : [])];
+    const items = all.slice(0, most);
+    const previous = all.length > most ? items.at(-1)?.seq : joins ? taken?.previous : fresh.previous;
+    setTaken({ items, ...(previous === undefined ? {} : { previous }) });
+  };
   return {
-    rows: rows.map((row) => byId.get(row.id) ?? row),
+    rows: kept.map((row) => byId.get(row.id) ?? row),
     isRead: fresh !== undefined,
-    /** How many have come, or have moved, since the rows were taken. */
-    news: (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last)).length,
-    takeIn: () => {
-      if (fresh === undefined) return;
-      const joins = fresh.items.some(({ id }) => places.has(id));
-      const others = joins ? rows.filter(({ id }) => !byId.has(id)) : [];
-      const previous = joins ? taken?.previous : fresh.previous;
-      setTaken({ items: [...fresh.items, ...others], ...(previous === undefined ? {} : { previous }) });
-    },
-    hasOlder: taken?.previous !== undefined && rows.length < mostRows,
-    isFull: taken?.previous !== undefined && rows.length >= mostRows,
+    ...useArrivals(news, takeIn, scroller),
+    /** The place before which what is older is. */
+    previous: taken?.previous,
+    hasOlder: taken?.previous !== undefined && rows.length < most,
+    isFull: taken?.previous !== undefined && rows.length >= most,
     isReadingOlder: older.isRead,
     readOlder: async () => {
       const before = taken?.previous;

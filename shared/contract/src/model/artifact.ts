@@ -23,5 +23,8 @@ export const artifactView = z.object({
   base: z.string().nullable().describe('The commit that a patch is against; null for anything else.'),
   createdAt: time,
   redacted: redaction.nullable().describe('Set where its content was removed.'),
+  versions: z
+    .exactOptional(z.int())
+    .describe('In a list with `latest=true`: how many artifacts have its name, or how many of them are by `creator`.'),
 });
 export type ArtifactView = z.infer<typeof artifactView>;

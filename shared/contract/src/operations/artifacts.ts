@@ -13,6 +13,13 @@ export const artifactsQuery = request({
   name: z.string().max(200).optional().describe('Only those of this name, the newest last.'),
   prefix: z.string().max(200).optional().describe('Only those whose names begin so.'),
   creator: z.string().optional().describe('Only those that this agent, or `user`, has published.'),
+  latest: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .describe(
+      'With `true`, of each name only the newest, or the newest by `creator`, with the number of its `versions`.',
+    ),
 });
 
 export const contentQuery = request({
@@ -60,7 +67,7 @@ export const artifacts = resource('Artifacts', {
   listArtifacts: {
     method: 'get',
     path: '/api/projects/:project/artifacts',
-    summary: 'What has been published in a project, or what has one name.',
+    summary: 'What has been published in a project, or what has one name, or the newest of each name.',
     query: artifactsQuery,
     answers: { 200: { description: 'A part of the list.', content: json(artifactListAnswer) } },
     refusals: ['agent-unknown'],

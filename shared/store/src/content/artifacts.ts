@@ -22,6 +22,7 @@ interface Row {
   base_commit?: string | null;
   created_at_ms: number;
   redacted_json: string | null;
+  versions?: number;
 }
 
 /** Which artifacts are wanted: those of which all of this holds. */
@@ -31,23 +32,33 @@ export interface ArtifactPage extends Page {
   prefix?: string | undefined;
   /** An agent's id, or `user`. */
   creator?: string | undefined;
+  /** Only the newest of each name, or the newest by `creator`, with the number of its versions. */
+  latest?: boolean | undefined;
   since?: number | undefined;
   until?: number | undefined;
 }
 
 /** Artifacts in order of publication. */
 export function listArtifacts(reader: SqlReader, page: ArtifactPage): Part<ArtifactView> {
-  const { name, prefix, creator } = page;
+  const { name, prefix, creator, latest } = page;
   const time = inTime(reader, { table: 'artifacts', column: 'created_at_ms' }, page);
+  const own = ofCreator(creator);
   return readPart<Row, ArtifactView>(
     reader,
     {
       from: 'artifacts',
+      ...(latest
+        ? {
+            columns: `artifacts.*,
+              (SELECT count(*) FROM artifacts AS version WHERE version.name = artifacts.name${own('version')}) AS versions`,
+          }
+        : {}),
       key: 'artifacts.seq',
       where: [...time.where, name === undefined ? undefined : 'name = :name'],
       filters: [
         prefix === undefined ? undefined : 'substr(name, 1, length(:prefix)) = :prefix',
         creator === undefined ? undefined : 'creator = :creator',
+        latest ? hasNoNewer(own) : undefined,
       ],
       params: { ...time.params, ...definedOf({ name, prefix, creator }) },
     },
@@ -55,6 +66,15 @@ export function listArtifacts(reader: SqlReader, page: ArtifactPage): Part<Artif
     artifactView,
   );
 }
+
+/** What holds of artifacts that a creator has published; of all, where none is named. */
+const ofCreator = (creator: string | undefined) => (table: string) =>
+  creator === undefined ? '' : ` AND ${table}.creator = :creator`;
+
+/** What holds of an artifact whose name no newer one has. */
+const hasNoNewer = (own: (table: string) => string, upTo = '') =>
+  `NOT EXISTS (SELECT 1 FROM artifacts AS newer
+     WHERE newer.name = artifacts.name AND newer.seq > artifacts.seq${upTo}${own('newer')})`;
 
 /** The number of the newest artifact; 0 where nothing is published. */
 export function newestArtifactOfAll(reader: SqlReader): number {
@@ -69,17 +89,13 @@ export function newestVersions(
   reader: SqlReader,
   { after, limit, upTo, creator }: { after: number; limit: number; upTo: number; creator?: string | undefined },
 ): Part<ArtifactView> {
-  const own = (table: string) => (creator === undefined ? '' : ` AND ${table}.creator = :creator`);
+  const own = ofCreator(creator);
   return readPart<Row, ArtifactView>(
     reader,
     {
       from: 'artifacts',
       key: 'artifacts.seq',
-      filters: [
-        `redacted_json IS NULL${own('artifacts')}`,
-        `NOT EXISTS (SELECT 1 FROM artifacts AS newer WHERE newer.name = artifacts.name
-           AND newer.seq > artifacts.seq AND newer.seq <= :upTo${own('newer')})`,
-      ],
+      filters: [`redacted_json IS NULL${own('artifacts')}`, hasNoNewer(own, ' AND newer.seq <= :upTo')],
       params: { upTo, ...definedOf({ creator }) },
     },
     { after, limit, before: upTo + 1 },
@@ -156,5 +172,6 @@ function artifactView(row: Row): ArtifactView {
     base: row.base_commit ?? null,
     createdAt: iso(row.created_at_ms),
     redacted: parsed<Redaction>(row.redacted_json),
+    ...(row.versions === undefined ? {} : { versions: row.versions }),
   };
 }

@@ -40,7 +40,7 @@ export function About({
   const { title } = wordsFor(item);
   return (
     <article className="about">
-      {settled ? <Notice settled={settled} onward={onward} /> : null}
+      {settled ? <Notice settled={settled} wasSeen onward={onward} /> : null}
       <p className="crumbs">
         {item.project === null ? (
           'All projects'
@@ -67,14 +67,22 @@ export function About({
   );
 }
 
-/** That an item is settled. */
-export function Notice({ settled, onward }: { settled: Settled; onward: RefObject<HTMLAnchorElement | null> }) {
+/** That an item is settled; of one that was not seen here before, only that it is not there. */
+export function Notice({
+  settled,
+  wasSeen = false,
+  onward,
+}: {
+  settled: Settled;
+  wasSeen?: boolean;
+  onward: RefObject<HTMLAnchorElement | null>;
+}) {
   const { decision, next } = settled;
   return (
     <div className="settled" role="status">
       <Mark kind={decision ? decidedMarks[decision.kind] : 'done'} />
       <p>
-        <b>This is settled.</b>{' '}
+        <b>{wasSeen ? 'This is settled.' : 'There is nothing here: it was settled, or never was.'}</b>{' '}
         {decision ? (
           <>
             <bdi>{decisionIn(decision)}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} inWords />.

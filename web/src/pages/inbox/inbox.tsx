@@ -1,5 +1,9 @@
 import { Link, useParams } from 'wouter';
+import { useRef } from 'react';
 import { Failure } from '../../parts/failure.js';
+import { News } from '../../parts/growing.js';
+import { useSettled } from '../../parts/use-growing.js';
+import { useNarrow } from '../../parts/use-narrow.js';
 import { useInbox, useInboxCounts } from '../../use-inbox.js';
 import { About, Notice } from './about.js';
 import { Decided } from './decided.js';
@@ -15,7 +19,11 @@ export function Inbox() {
   const chosen = written === undefined ? undefined : decoded(written);
   const inbox = useInbox();
   const waiting = useInboxCounts().data?.waiting ?? 0;
-  const { item, settled, order, list, onward } = useShown(inbox.data?.items, chosen);
+  const list = useRef<HTMLElement>(null);
+  // On a narrow screen the whole page scrolls.
+  const scroller = useNarrow() ? undefined : list;
+  const { rows, ...arrivals } = useSettled(inbox.data?.items, { scroller, chosen });
+  const { item, settled, order, onward } = useShown(rows, chosen, list);
   useInboxKeys({ order, item, chosen, list, next: settled?.next });
   useTitle('Inbox');
   return (
@@ -32,7 +40,8 @@ export function Inbox() {
           {inbox.error && inbox.data === undefined ? (
             <Failure error={inbox.error} again={() => void inbox.refetch()} />
           ) : null}
-          {inbox.data ? <Waiting inbox={inbox.data} chosen={chosen} /> : null}
+          <News of={arrivals} />
+          {inbox.data && rows ? <Waiting items={rows} more={inbox.data.moreWaiting} chosen={chosen} /> : null}
           <Decided />
           <KeysLine />
           <NoticesLine />

@@ -1,4 +1,4 @@
-import type { Client, InboxItem } from '@suzumio/sdk/client';
+import type { InboxItem } from '@suzumio/sdk/client';
 import { useMayMake } from '../../acts/use-may-make.js';
 import { Link } from 'wouter';
 import { Mark } from '../../parts/mark.js';
@@ -8,8 +8,6 @@ import { itemPath } from '../../parts/places.js';
 import { useProjects } from '../../use-projects.js';
 import { NoProjects } from '../projects.js';
 import { marks, wordsFor } from './words.js';
-
-type Answer = Awaited<ReturnType<Client['getInbox']>>;
 
 /** The groups of the inbox, by what hangs on each. */
 const groups: readonly [title: string, kinds: readonly InboxItem['kind'][]][] = [
@@ -25,7 +23,16 @@ export function inOrder(items: readonly InboxItem[]): InboxItem[] {
 }
 
 /** What waits, by what hangs on it. */
-export function Waiting({ inbox: { items, moreWaiting }, chosen }: { inbox: Answer; chosen: string | undefined }) {
+export function Waiting({
+  items,
+  more,
+  chosen,
+}: {
+  items: readonly InboxItem[];
+  /** How many wait beyond these. */
+  more: number;
+  chosen: string | undefined;
+}) {
   if (items.length === 0) return <Nothing />;
   return (
     <>
@@ -45,7 +52,7 @@ export function Waiting({ inbox: { items, moreWaiting }, chosen }: { inbox: Answ
           </section>
         );
       })}
-      {moreWaiting > 0 ? <p className="inbox-more">and {count(moreWaiting)} more: settle some of these first</p> : null}
+      {more > 0 ? <p className="inbox-more">and {count(more)} more: settle some of these first</p> : null}
     </>
   );
 }

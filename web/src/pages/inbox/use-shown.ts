@@ -1,5 +1,5 @@
 import type { Decision, InboxItem } from '@suzumio/sdk/client';
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { isField } from '../../acts/keys.js';
 import { useDecided } from '../../use-inbox.js';
 import type { Settled } from './about.js';
@@ -15,8 +15,11 @@ interface Seen {
  * What is shown of the inbox. An item that is settled stays until another is chosen, and the focus goes to the one that
  * comes next, unless it is where the item is not.
  */
-export function useShown(items: readonly InboxItem[] | undefined, chosen: string | undefined) {
-  const list = useRef<HTMLElement>(null);
+export function useShown(
+  items: readonly InboxItem[] | undefined,
+  chosen: string | undefined,
+  list: RefObject<HTMLElement | null>,
+) {
   const onward = useRef<HTMLAnchorElement>(null);
   const order = useMemo(() => (items ? inOrder(items) : undefined), [items]);
   const present = order?.find(({ id }) => id === chosen);
@@ -38,10 +41,10 @@ export function useShown(items: readonly InboxItem[] | undefined, chosen: string
         : (list.current?.querySelector<HTMLElement>(`[data-item="${CSS.escape(next)}"]`) ?? null);
     // On a phone the list is not there.
     (row?.checkVisibility() === true ? row : onward.current)?.focus();
-  }, [chosen, isSettled, next, present]);
+  }, [chosen, isSettled, list, next, present]);
 
   const settled: Settled | undefined = isSettled ? { decision, next } : undefined;
-  return { item, settled, order: order ?? [], list, onward };
+  return { item, settled, order: order ?? [], onward };
 }
 
 /** Whether the focus may be moved: it is nowhere, or at the item, and nobody writes. */

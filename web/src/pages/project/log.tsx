@@ -8,7 +8,8 @@ import { Failure } from '../../parts/failure.js';
 import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/visible.js';
 import { AgentOptions } from '../../parts/agent-options.js';
-import { Rows } from '../../parts/rows.js';
+import { Growing } from '../../parts/growing.js';
+import { useGrowing } from '../../parts/use-growing.js';
 import { Moment } from '../../parts/time.js';
 
 const part = 100;
@@ -59,7 +60,7 @@ export function Log({ detail }: { detail: ProjectDetail }) {
       {isActs ? (
         <ActsOf project={project.id} actor={actor} />
       ) : (
-        <Events project={project.id} agent={agent} actor={actor} />
+        <Events key={`${agent} ${actor}`} project={project.id} agent={agent} actor={actor} />
       )}
     </div>
   );
@@ -98,31 +99,28 @@ function ActsOf({ project, actor }: { project: string; actor: string }) {
 }
 
 function Events({ project, agent, actor }: { project: string; agent: string; actor: string }) {
-  const log = useInfiniteQuery({
-    queryKey: [...keys.project(project), 'events', agent, actor],
-    initialPageParam: undefined as number | undefined,
-    queryFn: ({ pageParam: before }) =>
-      api.listEvents({
-        project,
-        query: {
-          limit: part,
-          order: 'desc',
-          ...(before === undefined ? {} : { before }),
-          ...(agent === '' ? {} : { agent }),
-          ...(actor === '' ? {} : { actor }),
-        },
-      }),
-    getNextPageParam: ({ previous }) => previous,
-    // What was shown is read again with each event: a few parts are enough to be followed.
-    maxPages: 10,
-  });
-  if (log.error && log.data === undefined) return <Failure error={log.error} again={() => void log.refetch()} />;
-  const events = log.data?.pages.flatMap(({ items }) => items) ?? [];
+  const list = useGrowing<Event>([...keys.project(project), 'events', agent, actor], (place) =>
+    api.listEvents({
+      project,
+      query: {
+        limit: part,
+        order: 'desc',
+        ...place,
+        ...(agent === '' ? {} : { agent }),
+        ...(actor === '' ? {} : { actor }),
+      },
+    }),
+  );
   return (
-    <>
-      <Rows rows={events} render={(event) => <Row event={event} />} heightPx={rowPx} className="log" />
-      <Earlier of={log} />
-    </>
+    <div>
+      <Growing
+        list={list}
+        none={<p className="quiet">Nothing has happened so.</p>}
+        render={(event) => <Row event={event} />}
+        heightPx={rowPx}
+        className="log"
+      />
+    </div>
   );
 }
 

@@ -49,7 +49,7 @@ export function Project() {
         </Suspense>
       </Route>
       <Route>
-        <div className="project">
+        <div className="project" key={id}>
           <Head detail={project.data} isGone={isUnknown(project.error)} />
           {old}
           <Asks project={id} detail={project.data} />

@@ -5,6 +5,7 @@ import { Link, useSearchParams } from 'wouter';
 import { Failure } from '../../parts/failure.js';
 import { Markdown } from '../../parts/markdown.js';
 import { Moment } from '../../parts/time.js';
+import { visible } from '../../parts/visible.js';
 import { called, turnPath } from '../../parts/places.js';
 import { useReport, useReports } from './use-report.js';
 
@@ -33,12 +34,21 @@ function Versions({ project, newest, agents }: { project: string; newest: number
     else next.set(name, version);
     setSearch(next, { replace: true });
   };
+  const unknown = ['v', 'with'].map((name) => known(name) === undefined && search.get(name)).find(Boolean);
   const reports = useReports(project).data ?? [];
   const about = (version: number) => reports.find((report) => report.version === version);
   const isRead = useReport(project, shown).data !== undefined;
   const versions = Array.from({ length: newest }, (_none, index) => newest - index);
   return (
     <div className="report-page">
+      {unknown ? (
+        <p className="empty-line" role="status">
+          There is no version <bdi>{visible(unknown.slice(0, 80))}</bdi>.{' '}
+          <Link href={`/p/${project}/report`} className="evidence">
+            The newest version
+          </Link>
+        </p>
+      ) : null}
       <div className="report-head">
         <label className="field">
           Version{' '}

@@ -1,4 +1,4 @@
-import type { Artifact, ProjectDetail } from '@suzumio/sdk/client';
+import { type Artifact, type ProjectDetail, SuzumioError } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams, useSearchParams } from 'wouter';
 import { useListKeys } from '../../../acts/keys.js';
@@ -7,63 +7,74 @@ import { api, keys, publicPath } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { DiffRows } from '../../../parts/diff-rows.js';
 import { Failure } from '../../../parts/failure.js';
+import { Growing } from '../../../parts/growing.js';
 import { Icon } from '../../../parts/icon.js';
 import { visible } from '../../../parts/visible.js';
 import { bytes, some } from '../../../parts/numbers.js';
 import { mostTextBytes, Preview, textOf } from '../../../parts/preview.js';
+import { filePath } from '../../../parts/places.js';
 import { nameOf } from '../../../parts/states.js';
 import { Ago } from '../../../parts/time.js';
-import { type Published, useContent, useFiles } from '../../../use-files.js';
+import { type Published, useContent, useFiles, useVersions, type Versions } from '../../../use-files.js';
+
+/** What a row is likely to be high. */
+const rowPx = 53;
 
 /** What was published: names at the left, one version of one at the right. */
 export function Files({ detail }: { detail: ProjectDetail }) {
   const { project } = detail;
   const { id } = useParams<{ id?: string }>();
-  const files = useFiles(project.id);
+  const list = useFiles(project.id);
+  const opened = useVersions(project.id, id);
   useListKeys({ rows: '.panes-row' });
-  if (files.data === undefined) {
-    return files.error ? <Failure error={files.error} again={() => void files.refetch()} /> : null;
-  }
-  const chosen = files.data.files.find(({ versions }) => versions.some((version) => version.id === id));
-  const version = chosen?.versions.find((one) => one.id === id);
-  if (files.data.files.length === 0) {
-    return <p className="empty-line">Nothing is published yet. Agents publish what they made by artifacts.publish.</p>;
-  }
   return (
     <div className={id === undefined ? 'panes' : 'panes panes-open'}>
-      <ul className="panes-list">
-        <li className="files-all">
-          <span className="quiet">{some(files.data.files.length, 'name')}</span>
-          <a className="button" href={`${publicPath}/api/projects/${project.id}/artifacts-archive`} download>
-            Download all
-          </a>
-        </li>
-        {files.data.files.map((file) => (
-          <li key={file.name}>
-            <Row project={project.id} file={file} isChosen={file === chosen} detail={detail} />
-          </li>
-        ))}
-        {files.data.hasMore ? <li className="empty-line">The newest 500 are shown.</li> : null}
-      </ul>
-      <section className="panes-item" aria-label="File">
-        {chosen && version ? (
-          <File key={version.id} detail={detail} file={chosen} version={version} />
-        ) : (
-          <p className="empty-line">
-            {id === undefined ? (
-              'Choose a file to see what is in it.'
-            ) : (
-              <>
-                There is no such file.{' '}
-                <Link href={`/p/${project.id}/files`} className="evidence">
-                  All files
-                </Link>
-              </>
-            )}
+      <section className="panes-list" aria-label="Names">
+        {list.rows.length === 0 ? null : (
+          <p className="files-all">
+            <span className="quiet">
+              {list.hasOlder || list.isFull ? `the newest ${list.rows.length} names` : some(list.rows.length, 'name')}
+            </span>
+            <a className="button" href={`${publicPath}/api/projects/${project.id}/artifacts-archive`} download>
+              Download all
+            </a>
           </p>
         )}
+        <Growing
+          list={list}
+          none={
+            <p className="empty-line">Nothing is published yet. Agents publish what they made by artifacts.publish.</p>
+          }
+          heightPx={rowPx}
+          render={(file) => (
+            <Row project={project.id} file={file} isChosen={file.id === opened.data?.version.name} detail={detail} />
+          )}
+        />
+      </section>
+      <section className="panes-item" aria-label="File">
+        {opened.data ? (
+          <File key={opened.data.version.id} detail={detail} opened={opened.data} />
+        ) : opened.error ? (
+          <NoFile project={project.id} error={opened.error} again={() => void opened.refetch()} />
+        ) : id === undefined && list.rows.length > 0 ? (
+          <p className="empty-line">Choose a file to see what is in it.</p>
+        ) : null}
       </section>
     </div>
+  );
+}
+
+function NoFile({ project, error, again }: { project: string; error: Error; again: () => void }) {
+  if (!(error instanceof SuzumioError && error.code === 'artifact-unknown')) {
+    return <Failure error={error} again={again} />;
+  }
+  return (
+    <p className="empty-line">
+      There is no such file.{' '}
+      <Link href={`/p/${project}/files`} className="evidence">
+        All files
+      </Link>
+    </p>
   );
 }
 
@@ -78,18 +89,17 @@ function Row({
   isChosen: boolean;
   detail: ProjectDetail;
 }) {
-  const [newest] = file.versions;
+  const { newest, versions } = file;
   return (
     <Link href={`/p/${project}/files/${newest.id}`} className="panes-row" aria-current={isChosen ? 'true' : undefined}>
       <Icon name={newest.kind === 'directory' ? 'folder' : 'file'} />
       <span className="panes-words">
         <b className="clip">
-          <bdi>{visible(file.name)}</bdi>
+          <bdi>{visible(newest.name)}</bdi>
         </b>
         <span className="quiet">
           {newest.kind === 'directory' ? some(newest.files, 'file') : bytes(newest.sizeBytes)}
-          {file.versions.length > 1 ? `, ${some(file.versions.length, 'version')}` : ''}, by{' '}
-          <bdi>{creatorOf(newest, detail)}</bdi>
+          {versions > 1 ? `, ${some(versions, 'version')}` : ''}, by <bdi>{creatorOf(newest, detail)}</bdi>
         </span>
       </span>
       <span className="inbox-age">
@@ -111,19 +121,23 @@ function creatorOf({ creator }: Artifact, { agents }: ProjectDetail): string {
   return agent ? nameOf(agent) : creator;
 }
 
-function File({ detail, file, version }: { detail: ProjectDetail; file: Published; version: Artifact }) {
+function File({ detail, opened }: { detail: ProjectDetail; opened: Versions }) {
+  const { version, versions, count } = opened;
   const project = detail.project.id;
   const [search, setSearch] = useSearchParams();
-  const other = file.versions.find(({ id }) => id === search.get('with'));
-  const numberOf = (one: Artifact) => file.versions.length - file.versions.indexOf(one);
+  const other = versions.find(({ id }) => id === search.get('with'));
+  const placeOf = ({ id }: Artifact) => versions.findIndex((one) => one.id === id);
+  const numberOf = (one: Artifact) => count - placeOf(one);
   return (
     <article className="about">
       <h2 className="about-title">
         <bdi>{visible(version.name)}</bdi>
       </h2>
       <p className="about-facts">
-        version {numberOf(version)} of {file.versions.length}, {bytes(version.sizeBytes)}, by{' '}
-        <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} inWords />
+        {placeOf(version) < 0
+          ? `one of the oldest ${count - versions.length} of ${count} versions`
+          : `version ${numberOf(version)} of ${count}`}
+        , {bytes(version.sizeBytes)}, by <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} inWords />
         {version.base === null ? null : (
           <>
             , against the commit <code title={version.base}>{version.base.slice(0, 12)}</code>
@@ -140,7 +154,7 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
           Download
         </a>
         <FileActs project={project} version={version} />
-        {file.versions.length > 1 ? (
+        {count > 1 ? (
           <label className="field">
             Compare with{' '}
             <select
@@ -148,8 +162,8 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
               onChange={({ target }) => setSearch(target.value === '' ? {} : { with: target.value }, { replace: true })}
             >
               <option value="">nothing</option>
-              {file.versions
-                .filter((one) => one !== version)
+              {versions
+                .filter((one) => one.id !== version.id)
                 .map((one) => (
                   <option key={one.id} value={one.id}>
                     version {numberOf(one)}
@@ -159,13 +173,13 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
           </label>
         ) : null}
         <nav className="versions" aria-label="Versions">
-          {file.versions.length > 1
-            ? file.versions.slice(0, 30).map((one) => (
+          {count > 1
+            ? versions.slice(0, 30).map((one) => (
                 <Link
                   key={one.id}
                   href={`/p/${project}/files/${one.id}`}
                   className="version"
-                  aria-current={one === version ? 'true' : undefined}
+                  aria-current={one.id === version.id ? 'true' : undefined}
                 >
                   {numberOf(one)}
                 </Link>
@@ -173,6 +187,14 @@ function File({ detail, file, version }: { detail: ProjectDetail; file: Publishe
             : null}
         </nav>
       </div>
+      {search.get('with') && !other ? (
+        <p className="empty-line" role="status">
+          There is no version <bdi>{visible(search.get('with')?.slice(0, 80) ?? '')}</bdi> of it that could be compared.{' '}
+          <Link href={filePath(project, version.id)} className="evidence">
+            Without a comparison
+          </Link>
+        </p>
+      ) : null}
       {version.redacted ? (
         <p className="empty-line">Its content was removed.</p>
       ) : version.kind === 'directory' ? (

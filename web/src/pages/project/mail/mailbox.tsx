@@ -1,6 +1,6 @@
 import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
-import { type RefObject, useRef } from 'react';
+import { useRef } from 'react';
 import { Composer } from './late-composer.js';
 import { Link, useLocation } from 'wouter';
 import { Key, useKeys, useListKeys } from '../../../acts/keys.js';
@@ -9,12 +9,12 @@ import { api, keys } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { FoundText } from '../../../parts/found.js';
+import { Growing } from '../../../parts/growing.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
 import { count } from '../../../parts/numbers.js';
-import { Rows } from '../../../parts/rows.js';
 import { Ago } from '../../../parts/time.js';
-import { useGrowing } from '../../../parts/use-growing.js';
+import { type Scroller, useGrowing } from '../../../parts/use-growing.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
 import { addressed, called, mailPath } from '../../../parts/places.js';
 import { Filters, useFilters, type Wanted } from './filters.js';
@@ -134,7 +134,8 @@ function useMessage(project: string, message: string | undefined) {
 
 const partOf = 50;
 
-type Scroller = RefObject<HTMLElement | null> | undefined;
+/** What a row of mail is likely to be high. */
+const rowPx = 62;
 
 interface ThreadsProps {
   detail: ProjectDetail;
@@ -143,13 +144,16 @@ interface ThreadsProps {
 }
 
 function Threads({ detail: { project, agents }, chosen, scroller }: ThreadsProps) {
-  const list = useGrowing<Thread>([...keys.project(project.id), 'threads'], (place) =>
-    api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
+  const list = useGrowing<Thread>(
+    [...keys.project(project.id), 'threads'],
+    (place) => api.listThreads({ project: project.id, query: { limit: partOf, order: 'desc', ...place } }),
+    { scroller },
   );
   return (
     <Growing
       list={list}
       none={<NoMail project={project.id} agents={agents} />}
+      heightPx={rowPx}
       scroller={scroller}
       render={(thread) => (
         <ThreadRow project={project.id} agents={agents} thread={thread} isChosen={thread.id === chosen} />
@@ -218,13 +222,16 @@ interface HitsProps {
 
 /** The messages of which all that is wanted holds. */
 function Hits({ detail: { project, agents }, wanted, query, chosen, scroller }: HitsProps) {
-  const list = useGrowing<Message>([...keys.project(project.id), 'messages', wanted], (place) =>
-    api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
+  const list = useGrowing<Message>(
+    [...keys.project(project.id), 'messages', wanted],
+    (place) => api.listMessages({ project: project.id, query: { limit: partOf, order: 'desc', ...wanted, ...place } }),
+    { scroller },
   );
   return (
     <Growing
       list={list}
       none={<p className="empty-line">No message is like that.</p>}
+      heightPx={rowPx}
       scroller={scroller}
       render={(message) => (
         <Link
@@ -259,49 +266,4 @@ const excerptChars = 200;
 function Excerpt({ message: { found, body } }: { message: Message }) {
   if (found === undefined) return <bdi>{visible(body.slice(0, excerptChars))}</bdi>;
   return <FoundText found={found} />;
-}
-
-/** What a row of mail is likely to be high. */
-const rowPx = 62;
-
-interface GrowingProps<Item> {
-  list: Omit<ReturnType<typeof useGrowing>, 'rows'> & { rows: readonly Item[] };
-  none: React.ReactNode;
-  scroller: Scroller;
-  render: (item: Item) => React.ReactNode;
-}
-
-/** Rows of a list that grows, with what is new above them and the way to what is older below. */
-function Growing<Item extends { id: string }>({ list, none, scroller, render }: GrowingProps<Item>) {
-  return (
-    <>
-      <div aria-live="polite">
-        {list.news > 0 ? (
-          <button type="button" className="news" onClick={list.takeIn}>
-            {list.news} new
-          </button>
-        ) : null}
-      </div>
-      {list.error ? <Failure error={list.error} again={list.again} /> : null}
-      {list.isRead && list.rows.length === 0 ? (
-        list.hasOlder ? (
-          <p className="empty-line">Nothing in the newest mail.</p>
-        ) : (
-          none
-        )
-      ) : null}
-      <Rows rows={list.rows} render={render} heightPx={rowPx} scroller={scroller} />
-      {list.hasOlder ? (
-        <button
-          type="button"
-          className="button mailbox-more"
-          disabled={list.isReadingOlder}
-          onClick={() => void list.readOlder()}
-        >
-          Older
-        </button>
-      ) : null}
-      {list.isFull ? <p className="empty-line">There is more: narrow it by a filter or a search.</p> : null}
-    </>
-  );
 }

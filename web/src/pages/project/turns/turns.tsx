@@ -1,5 +1,4 @@
 import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { type ChangeEvent } from 'react';
 import { Link, useSearchParams } from 'wouter';
 import { useListKeys } from '../../../acts/keys.js';
@@ -7,6 +6,7 @@ import { api, keys } from '../../../api.js';
 import { AgentOptions } from '../../../parts/agent-options.js';
 import { oneLine } from '../../../parts/cut.js';
 import { Failure } from '../../../parts/failure.js';
+import { News } from '../../../parts/growing.js';
 import { Icon } from '../../../parts/icon.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
@@ -14,6 +14,7 @@ import { count, dollars, some } from '../../../parts/numbers.js';
 import { stateOfTurn } from '../../../parts/states.js';
 import { Ago, Moment, span, useNow } from '../../../parts/time.js';
 import { called } from '../../../parts/places.js';
+import { useGrowing } from '../../../parts/use-growing.js';
 import { Lanes } from '../lanes.js';
 import { useTitle } from '../../../title.js';
 
@@ -28,6 +29,14 @@ const statusWords: Readonly<Record<Status, string>> = {
   cancelled: 'Cancelled',
 };
 
+interface TurnsQuery {
+  agent: string | undefined;
+  status: Status | undefined;
+  before: number | undefined;
+  askedOn: string | undefined;
+  model: string | undefined;
+}
+
 /** A project's turns: in time, and as a list in parts, the newest first. */
 export function Turns({ detail }: { detail: ProjectDetail }) {
   const { project, agents } = detail;
@@ -39,16 +48,7 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
   const on = search.get('on') ?? undefined;
   const askedOn = on !== undefined && /^\d{4}-\d\d-\d\d$/.test(on) ? on : undefined;
   const model = search.get('model')?.slice(0, 200);
-  const query = { agent, status, before, askedOn, model };
-  const turns = useQuery({
-    queryKey: [...keys.project(project.id), 'turns', query],
-    queryFn: () =>
-      api.listTurns({
-        project: project.id,
-        query: { ...given(query), limit: partTurns, order: 'desc', include: ['wokenBy', 'asked'] },
-      }),
-    placeholderData: keepPreviousData,
-  });
+  const query: TurnsQuery = { agent, status, before, askedOn, model };
   useTitle(`Turns of ${project.id}`);
   useListKeys({ rows: '.turns-link', filter: '.turns-filters select' });
   const choose =
@@ -66,8 +66,6 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
       );
   const filters = { agent, status, on: askedOn, model };
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
-  const items = turns.data?.items ?? [];
-  const previous = turns.data?.previous;
   return (
     <div className="turns">
       <Lanes detail={detail} />
@@ -107,31 +105,64 @@ export function Turns({ detail }: { detail: ProjectDetail }) {
             </label>
           </div>
         </header>
-        {turns.error && !turns.data ? <Failure error={turns.error} again={() => void turns.refetch()} /> : null}
-        {turns.data && items.length === 0 && previous === undefined ? (
-          <p className="empty-line">
-            {isFiltered
+        <Part
+          key={JSON.stringify(query)}
+          detail={detail}
+          query={query}
+          none={
+            isFiltered
               ? 'No turn is so.'
               : before === undefined
                 ? 'No turns yet. Mail is what wakes an agent.'
-                : 'There are no earlier turns.'}
-          </p>
-        ) : null}
-        {items.length === 0 ? null : <Table items={items} project={project.id} agents={agents} />}
-        <nav className="turns-further" aria-label="Parts of the list">
-          {before === undefined ? null : (
-            <Link href={hrefOf(project.id, filters)} className="button">
-              Newest turns
-            </Link>
-          )}
-          {previous === undefined ? null : (
-            <Link href={hrefOf(project.id, { ...filters, before: String(previous) })} className="button">
-              Earlier turns
-            </Link>
-          )}
-        </nav>
+                : 'There are no earlier turns.'
+          }
+          hrefBefore={(place) => hrefOf(project.id, { ...filters, before: place })}
+        />
       </section>
     </div>
+  );
+}
+
+interface PartProps {
+  detail: ProjectDetail;
+  query: TurnsQuery;
+  /** What is said where no turn is in it. */
+  none: string;
+  hrefBefore: (place: string | undefined) => string;
+}
+
+/** One part of the list: the newest, in which turns appear as they are begun, or those before a place. */
+function Part({ detail: { project, agents }, query, none, hrefBefore }: PartProps) {
+  const list = useGrowing<Turn>(
+    [...keys.project(project.id), 'turns', query],
+    () =>
+      api.listTurns({
+        project: project.id,
+        query: { ...given(query), limit: partTurns, order: 'desc', include: ['wokenBy', 'asked'] },
+      }),
+    { most: partTurns },
+  );
+  return (
+    <>
+      {list.error && !list.isRead ? <Failure error={list.error} again={list.again} /> : null}
+      {list.isRead && list.rows.length === 0 && list.previous === undefined ? (
+        <p className="empty-line">{none}</p>
+      ) : null}
+      <News of={list} />
+      {list.rows.length === 0 ? null : <Table items={list.rows} project={project.id} agents={agents} />}
+      <nav className="turns-further" aria-label="Parts of the list">
+        {query.before === undefined ? null : (
+          <Link href={hrefBefore(undefined)} className="button">
+            Newest turns
+          </Link>
+        )}
+        {list.previous === undefined ? null : (
+          <Link href={hrefBefore(String(list.previous))} className="button">
+            Earlier turns
+          </Link>
+        )}
+      </nav>
+    </>
   );
 }
 
