@@ -8,7 +8,7 @@ import type { ClaimAnswer } from '@suzumio/protocol/attempts';
 import type { RunnerTurnOutput } from '@suzumio/protocol/runner';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { startTurns } from '@suzumio/store/turns/start-turns';
-import { askProvider } from '../../services/toolhost/src/gateway/ask-provider.js';
+import { askProvider, written } from '../../services/toolhost/src/gateway/ask-provider.js';
 import { chatFormat } from '../../services/toolhost/src/gateway/chat.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
 import { freePort } from '../../test/support/free-port.js';
@@ -274,15 +274,17 @@ rules:
 
   test('answers whole with two calls under one id, of which each is one', async () => {
     await team();
-    const { toolCalls } = await askProvider({
-      baseURL,
-      format: chatFormat,
-      headers: {},
-      body: { model: 'm', messages: [{ role: 'user', content: 'Who calls?' }], stream: false },
-      timeoutMs: 10_000,
-      silenceMs: 5_000,
-      place: '0',
-    });
+    const { toolCalls } = await askProvider(
+      written({
+        baseURL,
+        format: chatFormat,
+        headers: {},
+        body: { model: 'm', messages: [{ role: 'user', content: 'Who calls?' }], stream: false },
+        timeoutMs: 10_000,
+        silenceMs: 5_000,
+        place: '0',
+      }),
+    );
     expect(toolCalls).toEqual([
       { id: 'x', name: 'one', arguments: '{}' },
       { id: 'call_0_1', name: 'two', arguments: '' },

@@ -1,6 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { maxYoungGenerationSizeMb, memoryTurns, turnHeapMb } from '@suzumio/protocol/memory-turns';
 import type { ChatPurpose, ChatRequest } from '@suzumio/protocol/model-chat';
+import { isOutOfMemory } from '@suzumio/protocol/process-memory';
 import type { BodySender } from './body-gate.js';
 import type { FactsOf, ThreadAnswer, ThreadJob } from './body-thread.js';
 import { type CallBody, parseCall } from './call.js';
@@ -9,8 +11,11 @@ import { parseQuestion, type Question } from './question.js';
 /** Bodies up to this length are parsed in the main thread: that takes some milliseconds at most. */
 const shortBytes = 65_536;
 
-/** The most memory that parsing one body needs, with a margin. */
-const threadHeapMb = 320;
+/** After a longer body its thread ends, and gives back what it has taken. */
+const keptBytes = 1024 ** 2;
+
+/** The longest body of any form has room in as much, also where a process has less than 512 MiB. */
+const leastHeapMb = 128;
 
 interface Job {
   task: ThreadJob;
@@ -21,14 +26,15 @@ interface Job {
 
 /**
  * Reads model calls and tool calls. Long ones are parsed, checked and hashed in one thread, so that no body delays
- * heartbeats and others' calls. Projects take turns, and within a project its attempts: the flood of one delays another
- * by one body at most.
+ * heartbeats and others' calls. Projects take turns, also with other work that takes much memory, and within a project
+ * its attempts: the flood of one delays another by one body at most.
  */
 export class BodyReader {
-  /** Pending jobs by project and attempt, in the order of service. */
+  /** Pending jobs by project and attempt, in the order in which its attempts have their turn. */
   readonly #waiting = new Map<string, Map<string, Job[]>>();
   #thread: Worker | undefined;
   #current: Job | undefined;
+  #settled = (): void => undefined;
   #closed = false;
 
   /** @param thread the compiled `body-thread.ts` */
@@ -74,7 +80,7 @@ export class BodyReader {
       const job: Job = { task, over, resolve, reject };
       const attempts = this.#waiting.get(project) ?? new Map<string, Job[]>();
       this.#waiting.set(project, attempts.set(attempt, [...(attempts.get(attempt) ?? []), job]));
-      this.#next();
+      memoryTurns.take(project, () => this.#readNext(project)).catch(reject);
     });
     return { facts: facts as FactsOf[Task['kind']], json };
   }
@@ -83,42 +89,46 @@ export class BodyReader {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#thread?.terminate();
-    this.#next();
-  }
-
-  #next(): void {
-    if (this.#current) return;
-    for (let job = this.#take(); job; job = this.#take()) {
-      if (this.#closed) job.reject(stopping());
-      else if (job.over.aborted) job.reject(job.over.reason);
-      else {
-        this.#begin(job);
-        return;
-      }
+    for (const project of this.#waiting.keys()) {
+      for (let job = this.#take(project); job; job = this.#take(project)) job.reject(stopping());
     }
   }
 
-  /** Takes the next job. Its project moves to the end of the projects, its attempt to the end of the project's. */
-  #take(): Job | undefined {
-    const [project, attempts] = this.#waiting.entries().next().value ?? [];
+  async #readNext(project: string): Promise<void> {
+    const job = this.#take(project);
+    if (!job || this.#closed) job?.reject(stopping());
+    else if (job.over.aborted) job.reject(job.over.reason);
+    else await this.#read(job);
+  }
+
+  /** Takes a project's next job. Its attempt moves to the end of the project's. */
+  #take(project: string): Job | undefined {
+    const attempts = this.#waiting.get(project);
     const [attempt, jobs] = attempts?.entries().next().value ?? [];
-    if (project === undefined || !attempts || attempt === undefined || !jobs) return undefined;
+    if (!attempts || attempt === undefined || !jobs) return undefined;
     const [job, ...others] = jobs;
     attempts.delete(attempt);
     if (others.length > 0) attempts.set(attempt, others);
-    this.#waiting.delete(project);
-    if (attempts.size > 0) this.#waiting.set(project, attempts);
+    if (attempts.size === 0) this.#waiting.delete(project);
     return job;
   }
 
-  #begin(job: Job): void {
-    this.#current = job;
-    this.#thread ??= this.#started();
-    this.#thread.postMessage(job.task, [job.task.bytes.buffer]);
+  async #read(job: Job): Promise<void> {
+    const thread = (this.#thread ??= this.#started());
+    const { task } = job;
+    const isKept = task.bytes.length <= keptBytes;
+    await new Promise<void>((resolve) => {
+      this.#current = job;
+      this.#settled = resolve;
+      thread.postMessage(task, [task.bytes.buffer]);
+    });
+    if (!isKept) await thread.terminate();
   }
 
   #started(): Worker {
-    const worker = new Worker(this.thread, { resourceLimits: { maxOldGenerationSizeMb: threadHeapMb } });
+    const maxOldGenerationSizeMb = Math.max(leastHeapMb, turnHeapMb());
+    const resourceLimits = { maxOldGenerationSizeMb, maxYoungGenerationSizeMb };
+    const worker = new Worker(this.thread, { resourceLimits });
     let failure: unknown;
     worker.unref();
     worker.on('message', (answer: ThreadAnswer) => {
@@ -127,11 +137,10 @@ export class BodyReader {
         else job.reject(new SuzumioError(answer.code, answer.message, answer.details));
       });
     });
-    worker.on('error', (error: Error & { code?: string }) => {
-      failure =
-        error.code === 'ERR_WORKER_OUT_OF_MEMORY'
-          ? new SuzumioError('body-too-large', 'Reading this body takes more memory than one may have.')
-          : error;
+    worker.on('error', (error) => {
+      failure = isOutOfMemory(error)
+        ? new SuzumioError('body-too-large', 'Reading this body takes more memory than one may have.')
+        : error;
     });
     worker.on('exit', () => {
       this.#thread = undefined;
@@ -144,7 +153,7 @@ export class BodyReader {
     const job = this.#current;
     this.#current = undefined;
     if (job) end(job);
-    this.#next();
+    this.#settled();
   }
 }
 

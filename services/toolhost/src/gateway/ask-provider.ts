@@ -12,7 +12,7 @@ import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
 import { redactedFailure } from './redacted-failure.js';
 
 import { wireJson } from './read-answer.js';
-import type { ShownImages } from './shown-images.js';
+import type { RequestBody, ShownImages } from './shown-images.js';
 import type { WireFormat } from './wire.js';
 
 /** One request to one provider. */
@@ -34,6 +34,17 @@ export interface ProviderRequest {
   signal?: AbortSignal;
 }
 
+/** A request as its bytes: what it was made of takes several times as much, and its answer may take minutes. */
+export interface WrittenRequest extends Omit<ProviderRequest, 'body' | 'images'> {
+  isStreamed: boolean;
+  bytes: Buffer | RequestBody;
+}
+
+export function written({ body, images, ...request }: ProviderRequest): WrittenRequest {
+  const bytes = images?.body(body) ?? Buffer.from(JSON.stringify(body));
+  return { ...request, isStreamed: body.stream, bytes };
+}
+
 const failureBodyBytes = 16 * 1024;
 
 /**
@@ -44,7 +55,7 @@ const failureBodyBytes = 16 * 1024;
  * @throws ProviderFailure without the provider's credentials
  */
 export async function askProvider(
-  ask: ProviderRequest,
+  ask: WrittenRequest,
   onText: (text: string) => void = () => undefined,
   progress = new AskProgress(),
 ): Promise<ModelAnswer> {
@@ -86,9 +97,9 @@ export async function askProvider(
   }
 }
 
-function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
+function respond(ask: WrittenRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
   const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}${ask.format.path}`);
-  const body = ask.images?.body(ask.body) ?? Buffer.from(JSON.stringify(ask.body));
+  const { bytes: body } = ask;
   const secure = url.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const outgoing = (secure ? httpsRequest : httpRequest)(url, {
@@ -96,7 +107,7 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
       signal,
       ...(ask.agents ? { agent: secure ? ask.agents.https : ask.agents.http } : {}),
       headers: {
-        accept: ask.body.stream ? 'text/event-stream' : 'application/json',
+        accept: ask.isStreamed ? 'text/event-stream' : 'application/json',
         ...ask.headers,
         'content-type': 'application/json',
         'content-length': body.length,
@@ -118,7 +129,7 @@ function respond(ask: ProviderRequest, signal: AbortSignal, progress: AskProgres
 /** Reads an answer: events as they come, or all of it as one. */
 async function answerIn(
   response: IncomingMessage,
-  { place, format, silenceMs }: ProviderRequest,
+  { place, format, silenceMs }: WrittenRequest,
   onText: (text: string) => void,
   progress: AskProgress,
 ): Promise<ModelAnswer> {

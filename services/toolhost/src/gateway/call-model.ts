@@ -75,7 +75,7 @@ export async function callModel(
     const begun = await beginCall(context, store, question, asker);
     if ('result' in begun) return begun.result;
     const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images });
-    return call.make(candidates, asked.request(), (text) => {
+    return call.make(candidates, asked.request, (text) => {
       asker.onText(text);
     });
   });

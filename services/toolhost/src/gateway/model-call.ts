@@ -20,7 +20,7 @@ import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
 import { AskProgress } from './ask-progress.js';
-import { askProvider } from './ask-provider.js';
+import { askProvider, type WrittenRequest, written } from './ask-provider.js';
 import { answeredBy, costSoFar } from './call-cost.js';
 import { callLeaseMs, heartbeatIntervalMs, writePaid } from './call-lease.js';
 import { requireAllowed, requireCounted } from './candidates.js';
@@ -60,6 +60,8 @@ export class ModelCall {
   readonly #call: string;
   readonly #reservation: Reservation;
   #asking: Asking | undefined;
+  /** The names of the tools that the question offers. */
+  #offered: string[] = [];
   #costNanoUsd = 0;
   /** The error that rules out the remaining candidates, if any. */
   #exhausted: Error | undefined;
@@ -75,7 +77,7 @@ export class ModelCall {
 
   async make(
     candidates: readonly Candidate[],
-    request: ChatRequest,
+    request: () => ChatRequest,
     onText: (text: string) => void,
   ): Promise<RecordedAnswer> {
     let beating = Promise.resolve();
@@ -86,7 +88,7 @@ export class ModelCall {
       for (const candidate of candidates) requireCounted(this.context, this.store.project, candidate);
       await this.#reservation.begin(() => authorizeTool(this.store.reader, this.asked.token));
       const answered = await this.#askInOrder(candidates, request, onText);
-      return await this.#journal(answered, request);
+      return await this.#journal(answered);
     } catch (error) {
       return await this.#failed(error);
     } finally {
@@ -99,7 +101,7 @@ export class ModelCall {
   /** Calls the candidates in order until one answers. */
   async #askInOrder(
     candidates: readonly Candidate[],
-    request: ChatRequest,
+    request: () => ChatRequest,
     onText: (text: string) => void,
   ): Promise<Answered> {
     const unavailable: UnavailableModel[] = [];
@@ -122,7 +124,7 @@ export class ModelCall {
 
   async #ask(
     candidate: Candidate,
-    request: ChatRequest,
+    request: () => ChatRequest,
     onText: (text: string) => void,
   ): Promise<Answered | UnavailableModel> {
     const { metrics, cell, secrets } = this.context;
@@ -132,7 +134,7 @@ export class ModelCall {
     const { host } = new URL(endpoint.baseURL);
     const budgeted = this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
     const { step: place, images } = this.asked;
-    const asked = providerRequest(candidate, endpoint, request, { place, budgeted, images });
+    const asked = this.#written(candidate, endpoint, request(), { place, budgeted, images });
     const breaker = new CircuitBreaker(this.context, { circuit, project: this.store.project, call: this.#call });
     const open = await breaker.admit();
     if (open) {
@@ -176,6 +178,11 @@ export class ModelCall {
     }
   }
 
+  #written(...[candidate, endpoint, request, how]: Parameters<typeof providerRequest>): WrittenRequest {
+    this.#offered = request.tools?.map((tool) => tool.function.name) ?? [];
+    return written(providerRequest(candidate, endpoint, request, how));
+  }
+
   /** Opens the circuit of a model that has failed to answer. */
   async #unavailable(
     { message, retryAfterMs, unreadable }: ProviderFailure,
@@ -212,14 +219,13 @@ export class ModelCall {
     this.#exhausted ??= spent;
   }
 
-  #journal({ answer, by }: Answered, request: ChatRequest): Promise<RecordedAnswer> {
-    const offered = request.tools?.map((tool) => tool.function.name) ?? [];
+  #journal({ answer, by }: Answered): Promise<RecordedAnswer> {
     this.#costNanoUsd = by.cost.nanoUsd;
     return this.#write((tx) => {
       const recorded = recordModelAnswer(tx, this.#call, answer, by);
       // Another process may have journaled another answer: that one's calls count.
       const counts = recorded.ok && recorded.answer === answer && recorded.summary !== true;
-      if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, offered);
+      if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, this.#offered);
       return recorded;
     });
   }

@@ -95,7 +95,7 @@ function unseen(image: string): Part {
 }
 
 /** The bytes of a request, without holding its images. */
-class RequestBody {
+export class RequestBody {
   constructor(
     private readonly pieces: readonly (Buffer | ShownImage)[],
     private readonly content: ContentStore,

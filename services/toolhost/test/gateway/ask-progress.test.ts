@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { AskProgress } from '../../src/gateway/ask-progress.js';
-import { askProvider } from '../../src/gateway/ask-provider.js';
+import { askProvider, written } from '../../src/gateway/ask-provider.js';
 import { chatFormat } from '../../src/gateway/chat.js';
 
 let server: ModelServer;
@@ -26,7 +26,7 @@ async function failing(given: Behaviour, baseURL = server.baseURL): Promise<AskP
     silenceMs: 60_000,
     place: '3',
   };
-  await expect(askProvider(ask, undefined, progress)).rejects.toThrow();
+  await expect(askProvider(written(ask), undefined, progress)).rejects.toThrow();
   return progress;
 }
 

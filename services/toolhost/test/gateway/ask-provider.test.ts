@@ -3,7 +3,7 @@ import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { maxAnswerChars } from '../../src/gateway/answer-builder.js';
 import { chatFormat } from '../../src/gateway/chat.js';
-import { askProvider, type ProviderRequest } from '../../src/gateway/ask-provider.js';
+import { askProvider, type ProviderRequest, written } from '../../src/gateway/ask-provider.js';
 import { ProviderFailure } from '../../src/gateway/provider-failure.js';
 
 let server: ModelServer;
@@ -29,7 +29,7 @@ function ask(settings: Partial<ProviderRequest> & { stream?: boolean } = {}, onT
     place: '3',
     ...others,
   };
-  return askProvider(request, onText);
+  return askProvider(written(request), onText);
 }
 
 async function failureFrom(asked: Promise<ModelAnswer>): Promise<ProviderFailure> {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/gateway/ask-provider.js';
+import { askProvider, written } from '../../src/gateway/ask-provider.js';
 import { chatFormat } from '../../src/gateway/chat.js';
 import { ProviderFailure } from '../../src/gateway/provider-failure.js';
 
@@ -14,15 +14,17 @@ afterAll(() => server.close());
 
 function ask(given: Behaviour): Promise<ModelAnswer> {
   behaviour = given;
-  return askProvider({
-    baseURL: server.baseURL,
-    format: chatFormat,
-    headers: {},
-    body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream: true },
-    timeoutMs: 10_000,
-    silenceMs: 5_000,
-    place: '0',
-  });
+  return askProvider(
+    written({
+      baseURL: server.baseURL,
+      format: chatFormat,
+      headers: {},
+      body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream: true },
+      timeoutMs: 10_000,
+      silenceMs: 5_000,
+      place: '0',
+    }),
+  );
 }
 
 /** A stream as each server sends it: every piece with that server's own frame around its choice. */

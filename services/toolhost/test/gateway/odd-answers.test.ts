@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/gateway/ask-provider.js';
+import { askProvider, written } from '../../src/gateway/ask-provider.js';
 import { chatFormat } from '../../src/gateway/chat.js';
 import { responsesFormat } from '../../src/gateway/responses.js';
 import type { WireFormat } from '../../src/gateway/wire.js';
@@ -24,7 +24,7 @@ async function ask(given: Behaviour, format: WireFormat = chatFormat): Promise<A
   behaviour = given;
   const pieces: string[] = [];
   const answer = await askProvider(
-    {
+    written({
       baseURL: server.baseURL,
       format,
       headers: {},
@@ -32,7 +32,7 @@ async function ask(given: Behaviour, format: WireFormat = chatFormat): Promise<A
       timeoutMs: 10_000,
       silenceMs: 5_000,
       place: '0',
-    },
+    }),
     (text) => pieces.push(text),
   );
   return { answer, pieces };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
-import { askProvider } from '../../src/gateway/ask-provider.js';
+import { askProvider, written } from '../../src/gateway/ask-provider.js';
 import { AskProgress } from '../../src/gateway/ask-progress.js';
 import { chatFormat } from '../../src/gateway/chat.js';
 import { ProviderFailure, type ProviderFailureKind } from '../../src/gateway/provider-failure.js';
@@ -20,7 +20,7 @@ async function failureFrom(
 ): Promise<ProviderFailure> {
   behaviour = given;
   const failure: unknown = await askProvider(
-    {
+    written({
       baseURL: server.baseURL,
       format,
       headers: {},
@@ -28,7 +28,7 @@ async function failureFrom(
       timeoutMs: 10_000,
       silenceMs: 5_000,
       place: '0',
-    },
+    }),
     undefined,
     progress,
   ).catch((error: unknown) => error);

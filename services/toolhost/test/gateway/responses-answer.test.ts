@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { type Behaviour, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { responseEvent as event } from '../../../../test/support/responses-wire.js';
-import { askProvider } from '../../src/gateway/ask-provider.js';
+import { askProvider, written } from '../../src/gateway/ask-provider.js';
 import { ProviderFailure } from '../../src/gateway/provider-failure.js';
 import { responsesFormat } from '../../src/gateway/responses.js';
 
@@ -27,13 +27,13 @@ function ask(stream = true, onText?: (text: string) => void): Promise<ModelAnswe
     silenceMs: 5_000,
     place: '3',
   };
-  return askProvider(request, onText);
+  return askProvider(written(request), onText);
 }
 
 const added = (index: number, item: object) => event('response.output_item.added', { output_index: index, item });
 const done = (index: number, item: object) => event('response.output_item.done', { output_index: index, item });
 const said = (index: number, delta: string) => event('response.output_text.delta', { output_index: index, delta });
-const written = (index: number, delta: string) =>
+const writtenAs = (index: number, delta: string) =>
   event('response.function_call_arguments.delta', { output_index: index, delta });
 const completed = (response: object = {}) =>
   event('response.completed', { response: { status: 'completed', model: 'scripted-1', output: [], ...response } });
@@ -86,13 +86,13 @@ describe('an answer in the Responses format', () => {
         added(0, { type: 'message', content: [] }),
         added(2, called('b', 'two')),
         said(0, 'Both '),
-        written(2, '{"n"'),
+        writtenAs(2, '{"n"'),
         added(1, called('a', 'one')),
         ': keep-alive\n',
-        written(1, '{'),
-        written(2, ':2}'),
+        writtenAs(1, '{'),
+        writtenAs(2, ':2}'),
         said(0, 'now.'),
-        written(1, '}'),
+        writtenAs(1, '}'),
         done(1, called('a', 'one', '{}')),
         done(2, called('b', 'two', '{"n":2}')),
         completed(),

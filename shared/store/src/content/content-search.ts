@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { maxYoungGenerationSizeMb, turnHeapMb } from '@suzumio/protocol/memory-turns';
+import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { Sql, type SqlReader } from '../sqlite/sql.js';
 import { threadAnswer } from '../thread-answer.js';
@@ -28,8 +30,8 @@ const here = { manifestBytes: 256 * 1024, files: 200 };
 /** How many files one transaction removes or charges: the project's database is locked meanwhile. */
 const atOnce = 500;
 
-/** Room for the longest manifest that a capture makes, of 50,000 files. */
-const threadMemory = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 16 };
+/** One thread at a time in this process. Not among `memoryTurns`: a search of a long history takes minutes. */
+const turns = new ProjectTurns();
 
 export interface SearchOrder {
   /** The project's database. */
@@ -82,7 +84,8 @@ export class ContentSearch {
       if (!(error instanceof TooLong)) throw error;
     }
     const order: SearchOrder = { file: join(projectDir, 'project.db'), indexFile: index.file, projectDir, job };
-    const { invalid } = await threadAnswer<SearchAnswer>(threadEntry, order, threadMemory);
+    const memory = { maxOldGenerationSizeMb: turnHeapMb(), maxYoungGenerationSizeMb };
+    const { invalid } = await turns.take(projectDir, () => threadAnswer<SearchAnswer>(threadEntry, order, memory));
     if (invalid !== undefined) throw new SnapshotInvalid(invalid);
   }
   /** The files that nothing refers to, some at a time. */

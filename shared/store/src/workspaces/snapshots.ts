@@ -1,6 +1,7 @@
+import { basename } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { isOutOfMemory, memoryLimitBytes } from '@suzumio/protocol/process-memory';
-import { ProjectTurns } from '@suzumio/protocol/project-turns';
+import { maxYoungGenerationSizeMb, memoryTurns, turnHeapMb } from '@suzumio/protocol/memory-turns';
+import { isOutOfMemory } from '@suzumio/protocol/process-memory';
 import { SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
 import { ContentStore } from '../content/content-store.js';
 import { storedManifest, TooLong } from '../content/stored-snapshot.js';
@@ -21,16 +22,18 @@ export type ThreadAnswer = { result: SnapshotResults[keyof SnapshotResults] } | 
 
 /**
  * Reads the manifests of snapshots, which agents may make as long as a workspace allows. Most are short and are read here; a job
- * that meets long ones is done by a thread, one after the other. Projects take turns.
+ * that meets long ones is done by a thread, one after the other. Projects take turns, also with other work that takes much memory.
  */
 export class Snapshots {
-  readonly #turns = new ProjectTurns();
   readonly #asked = new Map<string, Promise<unknown>>();
   readonly #heapMb: number;
 
-  /** @param memoryBytes what this process may use */
-  constructor(memoryBytes = memoryLimitBytes()) {
-    this.#heapMb = Math.min(mostHeapMb, Math.floor((memoryBytes * heapShare) / 1024 ** 2));
+  /**
+   * @param memoryBytes what this process may use: of the 512 MiB that Compose gives, two workspaces with the longest names and links
+   *   that a capture takes need less than a thread has
+   */
+  constructor(memoryBytes?: number) {
+    this.#heapMb = turnHeapMb(memoryBytes);
   }
 
   /**
@@ -64,8 +67,8 @@ export class Snapshots {
     const key = JSON.stringify([projectDir, job]);
     const same = this.#asked.get(key);
     if (same) return same;
-    const asked = this.#turns
-      .take(projectDir, () => this.#inThread(projectDir, job))
+    const asked = memoryTurns
+      .take(basename(projectDir), () => this.#inThread(projectDir, job))
       .finally(() => this.#asked.delete(key));
     this.#asked.set(key, asked);
     return asked;
@@ -89,11 +92,3 @@ export class Snapshots {
     }
   }
 }
-
-/**
- * The share of this process's memory for the thread's heap. Of the 512 MiB that Compose gives, two workspaces with the longest names
- * and links that a capture takes need less.
- */
-const heapShare = 1 / 4;
-const mostHeapMb = 512;
-const maxYoungGenerationSizeMb = 16;
