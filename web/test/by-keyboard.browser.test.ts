@@ -74,9 +74,9 @@ test('a project is made from a file with a mistake, which is mended, stopped, st
   await keys.press('Enter');
   await keys.choose(button(page, /^Stop$/));
   await becomes('counted', 'stopped');
-  await button(page, 'Start').waitFor();
+  await button(page, /^Start$/).waitFor();
   await keys.isFine();
-  await keys.choose(button(page, 'Start'));
+  await keys.choose(button(page, /^Start$/));
   await becomes('counted', 'running');
   await keys.isFine();
   await keys.choose(menu('More'));

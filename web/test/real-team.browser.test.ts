@@ -169,11 +169,12 @@ test('a conversation with a model is read question by question, with what it cos
     ['mail', 'Are they low?'],
     ['attempts', 'Attempt 1'],
     ['usage', 'scripted'],
-    ['log', 'It has printed nothing.'],
   ] as const) {
     await page.goto(`${turn}?tab=${tab}`);
     await page.getByText(shown).first().waitFor();
   }
+  await page.goto(`${turn}?tab=log`);
+  await page.locator('.terminal').or(page.getByText('It has printed nothing.')).waitFor();
   await page.goto(`${stack.url}/p/thinking/cost`);
   await page.getByText('scripted').first().waitFor();
   expect(await page.title()).not.toMatch(/^[12]$/);
