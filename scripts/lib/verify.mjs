@@ -36,7 +36,7 @@ const lanes = [
   {
     heading: browsing,
     kinds: ['browser'],
-    workers: 1,
+    workers: processors,
     budget: 180,
     quiet: true,
     number: 3,
