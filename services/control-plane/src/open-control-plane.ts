@@ -7,6 +7,7 @@ import type { ControlPlaneEnvironment } from '@suzumio/runtime/process/service-e
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import type { Transport } from '@suzumio/runtime/queue/transport';
 import { Cell } from '@suzumio/store/cell/cell';
+import { databaseMemory } from '@suzumio/store/sqlite/memory-limits';
 import { storeHooks, tellCopied } from './store-hooks.js';
 
 /** What the services of a control plane share: the policy, the data, and the transport of hints and jobs. */
@@ -24,6 +25,8 @@ interface ControlPlaneOptions {
   metrics: Metrics;
   /** Called with a fatal error, such as a schema of a later version. */
   fail: (error: unknown) => void;
+  /** What open databases may take of this process's memory. @default what other services have for them */
+  databaseBytes?: number;
 }
 
 /**
@@ -35,11 +38,13 @@ export function openControlPlaneOverRedis(
   options: ControlPlaneOptions,
 ): ControlPlane {
   const { SUZUMIO_ROOT: root, SUZUMIO_CELL: id, SUZUMIO_REDIS_URL: redisUrl } = settings;
-  const { logger } = options;
+  const { logger, databaseBytes } = options;
   const policy = loadPolicy(policyFileOf(root, settings.SUZUMIO_POLICY_FILE));
   const { host, pathname } = new URL(redisUrl);
   const transport = createBullMqTransport({ redisUrl, cell: id, logger });
-  const cell = Cell.open(root, { id, hooks: storeHooks({ ...options, transport }), storage: policy.storage });
+  const { maxOpen } = databaseMemory(databaseBytes);
+  const hooks = storeHooks({ ...options, transport });
+  const cell = Cell.open(root, { id, hooks, maxOpen, storage: policy.storage });
   tellCopied(cell, logger);
   return {
     policy,

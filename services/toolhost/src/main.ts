@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
+import { memoryShares } from '@suzumio/protocol/memory-shares';
+import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
@@ -13,7 +15,12 @@ const code = await runService({
   environment: process.env,
   build(settings, { logger, metrics, redactor, fail }) {
     const given = secretSetting('SUZUMIO_WORKER_TOKEN', settings, (file) => readFileSync(file, 'utf8'));
-    const plane = openControlPlaneOverRedis(settings, { logger, metrics, fail });
+    const plane = openControlPlaneOverRedis(settings, {
+      logger,
+      metrics,
+      fail,
+      databaseBytes: memoryLimitBytes() * memoryShares.databases,
+    });
     redactor.add(plane.cell.directory.cellKey());
     const workerToken = given ?? plane.cell.directory.workerToken();
     redactor.add(workerToken);

@@ -1,3 +1,4 @@
+import { memoryShares } from './memory-shares.js';
 import { memoryLimitBytes } from './process-memory.js';
 import { ProjectTurns } from './project-turns.js';
 
@@ -7,12 +8,11 @@ import { ProjectTurns } from './project-turns.js';
  */
 export const memoryTurns = new ProjectTurns();
 
-const share = 1 / 4;
 const mostMb = 512;
 
 /** The heap limit of a thread in its turn, in MiB. */
 export function turnHeapMb(memoryBytes = memoryLimitBytes()): number {
-  return Math.min(mostMb, Math.floor((memoryBytes * share) / 1024 ** 2));
+  return Math.min(mostMb, Math.floor((memoryBytes * memoryShares.turns) / 1024 ** 2));
 }
 
 /** V8 would take three times 16 MiB or more beside the heap. */

@@ -64,7 +64,7 @@ export class PackInspector {
   async #inThread(path: string): Promise<ThreadAnswer> {
     const stopping = () => new SuzumioError('server-unreachable', 'This service is stopping.');
     if (this.#stop.signal.aborted) throw stopping();
-    const thread = new Worker(this.thread, { workerData: { path }, resourceLimits });
+    const thread = new Worker(this.thread, { workerData: { path }, resourceLimits: packMemory });
     const end = () => {
       thread.terminate().catch(() => undefined);
     };
@@ -88,4 +88,4 @@ export class PackInspector {
 }
 
 /** Room for the places of as many objects as a pack may have, with a margin, and little for what is no longer needed. */
-const resourceLimits = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };
+export const packMemory = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 8 };

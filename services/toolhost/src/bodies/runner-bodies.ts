@@ -1,17 +1,16 @@
 import type { Request } from 'express';
+import { memoryShares } from '@suzumio/protocol/memory-shares';
 import { maxChatBytes } from '@suzumio/protocol/model-chat';
 import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
 import { BodyGate, type BodyGateLimits, type BodySender } from './body-gate.js';
 import { announcedBytes, receiveBody } from './receive-body.js';
 
-/** The share of this process's memory for bodies. */
-const share = 1 / 8;
 const leastBytes = 3 * maxChatBytes;
 const mostBytes = 512 * 1024 * 1024;
 
 /** The memory for all bodies, from this process's own limit. */
-function roomBytes(): number {
-  return Math.min(mostBytes, Math.max(leastBytes, memoryLimitBytes() * share));
+export function roomBytes(memoryBytes = memoryLimitBytes()): number {
+  return Math.min(mostBytes, Math.max(leastBytes, memoryBytes * memoryShares.bodies));
 }
 
 /** Bodies up to this length are short: a message, a call that publishes, the first model call of a turn. */

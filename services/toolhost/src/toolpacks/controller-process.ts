@@ -5,13 +5,10 @@ import { dirname } from 'node:path';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { answerOf, ModuleLines, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
+import type { ControllerMemory } from './controller-memory.js';
 import type { ControllerOrder, FromController, ToController } from './controller-protocol.js';
 
-/** How much memory a module's objects may take, and how much its whole process, with what is in no heap. */
-const heapMb = 128;
-const processMb = 256;
-
-/** How often the latter is looked at. */
+/** How often it is looked at how much memory a process has. */
 const lookMs = 50;
 const pageBytes = 4096;
 
@@ -31,6 +28,7 @@ export interface ControllerCall {
   readonly directory: string;
   readonly order: ControllerOrder;
   readonly limitMs: number;
+  readonly memory: ControllerMemory;
   /** Answers what it asks. */
   readonly reply: (asked: Extract<FromController, { ask: unknown }>) => Promise<unknown>;
   /** Aborted when the ToolHost stops. */
@@ -45,7 +43,7 @@ export interface ControllerCall {
  * @throws SuzumioError `toolpack-failed`, `toolpack-timeout`, `toolpack-answer-invalid`; the reason of `signal`
  */
 export async function callController(call: ControllerCall): Promise<PackAnswer> {
-  const { program, directory, order, limitMs, signal } = call;
+  const { program, directory, order, limitMs, memory, signal } = call;
   const { tool, root } = order;
   signal.throwIfAborted();
   const child = spawn(
@@ -55,7 +53,8 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
       '--permission',
       ...[directory, root, dirname(program)].map((path) => `--allow-fs-read=${path}`),
       `--allow-fs-write=${root}`,
-      `--max-old-space-size=${String(heapMb)}`,
+      `--max-old-space-size=${String(memory.heapMb)}`,
+      `--max-semi-space-size=${String(memory.semiSpaceMb)}`,
       '--no-warnings',
       program,
     ],
@@ -70,8 +69,8 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   }, limitMs);
   const looks = setInterval(() => {
     memoryOf(child.pid).then((bytes) => {
-      if (bytes <= processMb * 1_000_000) return;
-      reject(failed(tool, `its process took more than ${String(processMb)} MB of memory`));
+      if (bytes <= memory.processMb * 1024 ** 2) return;
+      reject(failed(tool, `its process took more than ${String(memory.processMb)} MiB of memory`));
     }, reject);
   }, lookMs);
   const stopped = () => reject(signal.reason);
@@ -81,7 +80,7 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   child.once('close', (code, by) => {
     const how = `its process ended (${by ?? `exit code ${String(code)}`})`;
     // What Node prints then is its own stack.
-    const last = by === 'SIGABRT' ? `${String(heapMb)} MB of memory may be used up` : printed();
+    const last = by === 'SIGABRT' ? `${String(memory.heapMb)} MiB of memory may be used up` : printed();
     reject(failed(tool, [how, last].filter((part) => part !== '').join(': ')));
   });
   channel.on('error', () => undefined);
@@ -103,10 +102,11 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   }
 }
 
-/** How many bytes of memory a process has; 0 where the system does not say. */
+/** How many bytes of memory a process has for itself alone, without its program; 0 where the system does not say. */
 async function memoryOf(pid: number | undefined): Promise<number> {
   const statm = await readFile(`/proc/${String(pid)}/statm`, 'utf8').catch(() => '');
-  return Number(statm.split(' ')[1] ?? 0) * pageBytes;
+  const [, resident = 0, shared = 0] = statm.split(' ').map(Number);
+  return (resident - shared) * pageBytes;
 }
 
 class Conversation {

@@ -6,10 +6,8 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import type { PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import type { ToolpackFiles } from '@suzumio/protocol/toolpacks/files';
+import { controllerMemory } from './controller-memory.js';
 import { callController, type ControllerCall } from './controller-process.js';
-
-/** How many controllers run at a time. */
-const atOnce = 4;
 
 /** How long a call may take. */
 const usualLimitMs = 30_000;
@@ -35,13 +33,15 @@ export interface ControllerWork extends Pick<ControllerCall, 'reply'> {
 export class Controllers {
   readonly #stop = new AbortController();
   readonly #last = new Map<string, Promise<unknown>>();
-  readonly #places = new ProjectTurns(atOnce);
+  readonly #places: ProjectTurns;
 
   /** @param program the compiled `controller-child.ts` */
   constructor(
     private readonly program: URL,
     readonly limitMs = usualLimitMs,
+    private readonly memory = controllerMemory(),
   ) {
+    this.#places = new ProjectTurns(memory.atOnce);
     // By this signal, any process of the same user opens Node's debugger, and with it all that this process has.
     process.on('SIGUSR1', ignored);
   }
@@ -84,6 +84,7 @@ export class Controllers {
         directory,
         order: { ...order, root: await realpath(order.root), module: join(directory, module) },
         limitMs: this.limitMs,
+        memory: this.memory,
         reply,
         signal: this.#stop.signal,
       });

@@ -5,7 +5,6 @@ import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
 import type { PendingDeletion } from './project-deletions.js';
 import { LargeMigrations } from '../projects/large-migrations.js';
-import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
 import { databaseMemory } from '../sqlite/memory-limits.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
 import { storeFault, unknownProject } from '../sqlite/store-fault.js';
@@ -43,7 +42,7 @@ export class ProjectStores {
     readonly directory: DataDirectory,
     private readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks = {},
-    maxOpen = databaseMemory(memoryLimitBytes()).maxOpen,
+    maxOpen = databaseMemory().maxOpen,
     /** Whether the catalog has a project: a directory without an entry is not open to anyone yet. */
     private readonly listed: (project: string) => boolean = () => true,
     /** Whether databases are only looked at. */

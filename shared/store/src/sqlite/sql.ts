@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs';
 import Database from 'better-sqlite3';
-import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
-import { databaseMemory } from './memory-limits.js';
+import { databaseMemory, scratchCacheKib } from './memory-limits.js';
 
 /** A value that SQLite stores. */
 export type SqlValue = string | number | bigint | Buffer | null;
@@ -15,9 +14,8 @@ export interface SqlReader {
 }
 
 const openPatienceMs = 2_000;
-const cacheKib = Math.floor(databaseMemory(memoryLimitBytes()).cacheBytes / 1024);
+const cacheKib = Math.floor(databaseMemory().cacheBytes / 1024);
 const busyTimeoutMs = 50;
-const scratchCacheKib = 16 * 1024;
 
 /** One open SQLite file. */
 export class Sql implements SqlReader {
