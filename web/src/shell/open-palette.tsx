@@ -1,9 +1,7 @@
 import { openDialog } from '../acts/run/dialogs.js';
-import { late } from '../acts/run/late.js';
+import { Palette } from './palette/palette.js';
 
-const Palette = late(() => import('./palette/palette.js'));
-
-/** Opens the palette, unless something else is asked over the page. */
+/** Opens the palette, unless something else is asked over the page. It takes what is typed at once, so it is not loaded late. */
 export function openPalette(): void {
   if (document.querySelector('dialog[open]') === null) openDialog(<Palette />);
 }
