@@ -45,8 +45,15 @@ describe('the inbox', () => {
     await api.create(teamYaml.replace('name: team', 'name: late'));
     await failTurn(api, 'late', 'ben');
     await page.getByText('3 wait for you').waitFor();
+    const row = page.getByRole('region', { name: 'Items' }).getByRole('link', { name: /Benny failed in turn 1.*late/ });
+    await row.waitFor();
+    expect(await page.title()).toBe('(3) Inbox · Suzumio');
+    // Whoever settles it: it leaves the list, and the title counts without it, also where it is looked at.
+    await row.click();
     await api.post('/api/projects/late/agents/ben/reset', {});
     await page.getByText('2 wait for you').waitFor();
+    await row.waitFor({ state: 'detached' });
+    expect(await page.title()).toBe('(2) Inbox · Suzumio');
   });
 });
 
