@@ -1,6 +1,7 @@
 import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -161,6 +162,23 @@ describe('a letter', () => {
         await page.getByRole('article').filter({ hasText: 'To everybody.' }).count(),
       ]).toEqual([1, 1]),
     );
+  });
+
+  test('takes what is typed right after M, also where the server answers late', async () => {
+    const page = await open('/');
+    await page.route('**/assets/composer-*.js', async (route) => {
+      await sleep(2_000);
+      await route.continue();
+    });
+    for (const path of ['/p/coast', '/p/coast/mail']) {
+      await page.goto(api.url + path);
+      await page.getByRole('button', { name: /^Pause/ }).waitFor();
+      await page.keyboard.press('m');
+      await page.keyboard.type('please');
+      await soon(async () => expect(await text(page).inputValue()).toBe('please'));
+      await text(page).fill('');
+    }
+    expect(await api.rows('coast', `SELECT type FROM events WHERE type LIKE 'project.pause%'`)).toEqual([]);
   });
 
   test('outlives the session in which it was written, and a reload after that', async () => {

@@ -1,7 +1,7 @@
 import { openDialog } from '../acts/run/dialogs.js';
 import { Palette } from './palette/palette.js';
 
-/** Opens the palette, unless something else is asked over the page. It takes what is typed at once, so it is not loaded late. */
+/** Opens the palette, unless something else is asked over the page. */
 export function openPalette(): void {
   if (document.querySelector('dialog[open]') === null) openDialog(<Palette />);
 }
