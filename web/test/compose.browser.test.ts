@@ -1,6 +1,7 @@
 import { mkdtemp, open as openFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -18,6 +19,10 @@ beforeAll(async () => {
   api = await testApi({ port: await freePort() });
   await api.create();
   await api.create(teamYaml.replace('name: team', 'name: later'), { start: false });
+  const teams = teamYaml
+    .replace('role: writer', 'role: writer, team: north')
+    .replace('role: reader', 'role: reader, team: north');
+  await api.create(teams.replace('name: team', 'name: coast'));
   await api.write('team', (tx) => {
     postMessage(tx, { sender: 'user', recipient: 'ben', body: 'The bulletin, please.', priority: 'P1', actor: 'test' });
     postMessage(tx, { sender: 'ada', recipient: 'user', body: 'Which gauge?', priority: 'P1', actor: 'test' });
@@ -52,6 +57,7 @@ interface Message {
   recipient: string | null;
   channel: string | null;
   threadId: string;
+  recipients: { agent: string }[];
   attachments: { name: string; sizeBytes: number }[];
 }
 
@@ -116,6 +122,87 @@ describe('a letter', () => {
       items: { name: string }[];
     };
     expect(artifacts.items.map(({ name }) => name).sort()).toEqual(['east.csv', 'north.csv', 'south.csv']);
+  });
+
+  test('goes to a team and to all, and stands in the mail at once, before the server has answered', async () => {
+    const page = await open('/p/coast');
+    await text(page).waitFor();
+    const held = Promise.withResolvers<undefined>();
+    await page.route('**/api/projects/coast/broadcasts', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await page.getByRole('combobox', { name: 'To' }).selectOption({ label: 'To north, a team of 2' });
+    await page.getByText('Wakes everybody in north.').waitFor();
+    await text(page).fill('To the north.');
+    await send(page).click();
+    const letter = page.getByRole('article').filter({ hasText: 'To the north.' });
+    await letter.getByText('is sent', { exact: true }).waitFor();
+    expect([await letter.count(), await text(page).inputValue(), await sentAs('To the north.', 'coast')]).toEqual([
+      1,
+      '',
+      [],
+    ]);
+    held.resolve(undefined);
+    await page.getByText('Sent to north.').waitFor();
+    await letter.getByText('is sent', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'To' }).selectOption({ label: 'To all agents' });
+    await text(page).fill('To everybody.');
+    await send(page).click();
+    await page.getByText('Sent to all agents.').waitFor();
+    const readers = async (body: string) =>
+      (await sentAs(body, 'coast')).flatMap(({ recipients }) => recipients.map(({ agent }) => agent));
+    expect([await readers('To the north.'), await readers('To everybody.')]).toEqual([
+      ['ada', 'ben'],
+      ['ada', 'ben', 'cat'],
+    ]);
+    await soon(async () =>
+      expect([
+        await letter.count(),
+        await page.getByRole('article').filter({ hasText: 'To everybody.' }).count(),
+      ]).toEqual([1, 1]),
+    );
+  });
+
+  test('takes what is typed right after M, also where the server answers late', async () => {
+    const page = await open('/');
+    await page.route('**/assets/composer-*.js', async (route) => {
+      await sleep(2_000);
+      await route.continue();
+    });
+    for (const path of ['/p/coast', '/p/coast/mail']) {
+      await page.goto(api.url + path);
+      await page.getByRole('button', { name: /^Pause/ }).waitFor();
+      await page.keyboard.press('m');
+      await page.keyboard.type('please');
+      await soon(async () => expect(await text(page).inputValue()).toBe('please'));
+      await text(page).fill('');
+    }
+    expect(await api.rows('coast', `SELECT type FROM events WHERE type LIKE 'project.pause%'`)).toEqual([]);
+  });
+
+  test('outlives the session in which it was written, and a reload after that', async () => {
+    const token = async () =>
+      (await api.cell.catalog.tokens.create({ name: 'yuki', scope: 'mail', actor: 'test' })).secret;
+    const page = await open('/p/team/mail/new', { viewport: desk }, await token());
+    await page.getByRole('form').getByRole('combobox', { name: 'To' }).selectOption({ label: 'To Benny, reader' });
+    await text(page).fill('Half of it');
+    await api.call('DELETE', '/api/tokens/yuki');
+    const over = page.getByRole('dialog', { name: 'Sign in' });
+    await over.getByText('The page of yuki stays as it is').waitFor();
+    await over.getByLabel('Link').fill((await linkFor(api, {}, await token())).url);
+    await page.keyboard.press('Enter');
+    await over.waitFor({ state: 'detached' });
+    await expectFocus(page, 'Write to Benny');
+    await page.keyboard.press('End');
+    await page.keyboard.type(', and the rest.');
+    await page.reload();
+    await soon(async () => expect(await text(page).inputValue()).toBe('Half of it, and the rest.'));
+    await send(page).click();
+    await page.waitForURL(/\/mail\/\d+$/);
+    await page.getByRole('article').filter({ hasText: 'Half of it, and the rest.' }).waitFor();
+    expect(await sentAs('Half of it, and the rest.')).toEqual([expect.objectContaining({ recipient: 'ben' })]);
+    browser.expectErrors(/status of 401/);
   });
 
   test('answers another in its thread, from the mail and from where it is listed', async () => {

@@ -83,6 +83,48 @@ describe('a report', () => {
     expect(event).toMatchObject({ data: expect.stringContaining('"version":2') });
   });
 
+  test('is approved four seconds after it was asked for, and not before', async () => {
+    const name = await submitted('neap');
+    const page = await browser.page(await browser.open());
+    await page.clock.install();
+    await page.goto((await linkFor(api, { path: `/p/${name}/report` })).url);
+    await button(page, /^Approve/).waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST') sent.push(new URL(request.url()).pathname);
+    });
+    await page.clock.pauseAt(Date.now() + 60_000);
+    await page.keyboard.press('a');
+    await button(page, /^Take back/).waitFor();
+    await page.clock.runFor(3_999);
+    await button(page, /^Take back/).waitFor();
+    expect([sent, await status(name)]).toEqual([[], 'submitted']);
+    await page.clock.runFor(1);
+    await becomes(name, 'completed');
+    expect(sent).toEqual([`/api/projects/${name}/approve`]);
+    await page.clock.resume();
+    await page.getByText('You approved neap’s report, version 1').first().waitFor();
+  });
+
+  test('whose newer version came while the decision was on its way says so in place, in the words of the server', async () => {
+    const name = await submitted('bore');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Approve/).waitFor();
+    await page.route(`**/api/projects/${name}/approve`, async (route) => {
+      await submitAgain(name, 2);
+      await route.continue();
+    });
+    await page.keyboard.press('a');
+    const alert = page.getByRole('group', { name: 'Decide on version 1' }).getByRole('alert');
+    await alert.getByText('Version 2 of the report is the newest, so a decision on version 1 is refused').waitFor();
+    await page.getByRole('heading', { name: 'bore one' }).waitFor();
+    expect([await status(name), await button(page, /^Approve/).count()]).toEqual(['submitted', 0]);
+    await page.getByRole('link', { name: 'Show version 2' }).click();
+    await page.getByRole('heading', { name: 'bore 2' }).waitFor();
+    await button(page, /^Approve/).waitFor();
+    browser.expectErrors(/status of 409/);
+  });
+
   test('is decided on at once where the page is closed', async () => {
     const [closed, left] = [await submitted('ebb'), await submitted('flow')];
     const page = await open(`/p/${closed}/report`);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -165,6 +166,24 @@ describe('the palette', () => {
     await press(page, 'Enter');
     await page.waitForURL(/\/search\?q=Do%20the%20work|\/search\?q=Do\+the\+work/);
     browser.expectErrors(/status of 400/);
+  });
+
+  test('takes what is typed right after it was opened, also where the server answers late', async () => {
+    const page = await open('/p/river');
+    await page.getByRole('button', { name: /^Pause/ }).waitFor();
+    await page.route('**/assets/**', async (route) => {
+      await sleep(700);
+      await route.continue();
+    });
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('tides ?pgi');
+    await soon(async () =>
+      expect(await page.getByRole('combobox', { name: /^Where to go/ }).inputValue()).toBe('tides ?pgi'),
+    );
+    expect([
+      path(page),
+      (await api.rows('river', `SELECT 1 FROM events WHERE type = 'project.paused'`)).length,
+    ]).toEqual(['/p/river', 0]);
   });
 
   test('opens again in the moment in which it was closed', async () => {

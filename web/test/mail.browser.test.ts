@@ -73,7 +73,7 @@ describe('mail', () => {
     await found.locator('mark').first().waitFor();
     expect(new URL(page.url()).search).toBe('?q=gauge');
     await found.filter({ hasText: 'north' }).click();
-    await page.getByRole('region', { name: 'Thread', exact: true }).getByText('Read the north gauge.').waitFor();
+    await page.getByRole('article').getByText('Read the north gauge.').waitFor();
     expect(new URL(page.url()).search).toBe('?q=gauge');
     await go(page, '/p/team/mail/999');
     await page.getByText('There is no message 999').waitFor();
@@ -83,7 +83,7 @@ describe('mail', () => {
   test('on a phone is a list, and a thread over it', async () => {
     const page = await open('/p/team/mail', { viewport: phone });
     await threads(page).filter({ hasText: 'At once.' }).click();
-    await page.getByText('The south gauge, please.').waitFor();
+    await page.getByRole('article').getByText('The south gauge, please.').waitFor();
     expect(await threads(page).count()).toBe(0);
     await page.getByRole('link', { name: 'All mail' }).click();
     await threads(page).first().waitFor();

@@ -5,6 +5,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, tablet, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -45,8 +46,15 @@ describe('the inbox', () => {
     await api.create(teamYaml.replace('name: team', 'name: late'));
     await failTurn(api, 'late', 'ben');
     await page.getByText('3 wait for you').waitFor();
+    const row = page.getByRole('region', { name: 'Items' }).getByRole('link', { name: /Benny failed in turn 1.*late/ });
+    await row.waitFor();
+    await soon(async () => expect(await page.title()).toBe('(3) Inbox · Suzumio'));
+    // Whoever settles it: it leaves the list, and the title counts without it, also where it is looked at.
+    await row.click();
     await api.post('/api/projects/late/agents/ben/reset', {});
     await page.getByText('2 wait for you').waitFor();
+    await row.waitFor({ state: 'detached' });
+    await soon(async () => expect(await page.title()).toBe('(2) Inbox · Suzumio'));
   });
 });
 

@@ -158,6 +158,7 @@ describe('an administrator', () => {
     await go(page, '/tokens');
     const signedIn = region(page, 'Signed in');
     await signedIn.getByText('this browser').waitFor();
+    await signedIn.getByRole('listitem').filter({ hasText: 'this browser' }).getByText('from 127.0.0.1').waitFor();
     await signedIn.getByRole('button', { name: /^Sign out ?haru/ }).click();
     await signedIn.getByRole('listitem').filter({ hasText: 'haru' }).waitFor({ state: 'detached' });
     expect([await isIn(haru), await isIn(own)]).toEqual([false, true]);

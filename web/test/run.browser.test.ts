@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failAttempt } from '@suzumio/store/turns/fail-attempt';
 import { startTurns } from '@suzumio/store/turns/start-turns';
@@ -49,10 +49,10 @@ async function happened(project: string, type: string): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** Chooses from a menu of the page's head. */
-async function choose(page: Page, menu: string, act: string) {
-  await page.locator('summary', { hasText: menu }).first().click();
-  await button(page, act).click();
+/** Chooses from a menu of the page's head, or of another part. */
+async function choose(within: Page | Locator, menu: string, act: string) {
+  await within.locator('summary', { hasText: menu }).first().click();
+  await within.getByRole('button', { name: act, exact: true }).click();
 }
 
 describe('a project', () => {
@@ -174,6 +174,45 @@ describe('a project', () => {
     browser.expectErrors(/status of 400/);
   });
 
+  test('goes on where its budget was used up and is raised, from what waits in the inbox', async () => {
+    await api.create(`${named('spent')}\nbudget: { turns: 1 }`);
+    await failTurn(api, 'spent', 'ben');
+    await api.post('/api/projects/spent/messages', { recipient: 'ada', priority: 'P1', body: 'Please go on.' });
+    const begins = () => api.write('spent', (tx) => startTurns(tx).length);
+    expect(await begins()).toBe(0);
+    const page = await open('/');
+    await page
+      .getByRole('region', { name: 'Items' })
+      .getByRole('link', { name: /1 turns? of 1 turns? is used.*spent/ })
+      .click();
+    await page.getByRole('link', { name: 'Raise the budget' }).click();
+    await button(page, 'Change the budget of the project').click();
+    await dialog(page).getByLabel('Turns').fill('5');
+    api.wakes.length = 0;
+    await button(page, 'Set the budget').click();
+    await dialog(page).getByText('The budget is changed.').waitFor();
+    await button(page, 'Close').click();
+    // A scheduler is told, and what it does is on the page.
+    expect([api.wakes.includes('spent'), await begins()]).toEqual([true, 1]);
+    await go(page, '/p/spent/agents/ada');
+    await page.locator('.agent-head').getByText('turn 1 is next').waitFor();
+  });
+
+  test('is stopped now, which ends what runs', async () => {
+    await api.create(named('now'));
+    const { turn } = await beginTurn(api, 'now', 'ada');
+    const page = await open('/p/now');
+    await page.locator('.project-title').getByText('running').waitFor();
+    await page.locator('summary', { hasText: 'Stop' }).click();
+    await page.getByText('The same, and 1 turn is cancelled: what has run is ended at once.').waitFor();
+    await button(page, 'Stop now').click();
+    await page.locator('.project-title').getByText('stopped').waitFor();
+    expect(await api.rows('now', `SELECT status FROM turns WHERE id = '${turn}'`)).toEqual([{ status: 'cancelled' }]);
+    await button(page, 'Start').waitFor();
+    expect(await button(page, 'Pause').count()).toBe(0);
+    browser.expectErrors(/status of 503/);
+  });
+
   test('is deleted by its name, and by no other', async () => {
     await api.create(named('four'));
     const page = await open('/p/four');
@@ -222,6 +261,50 @@ describe('an agent', () => {
     await button(page, 'Retry').waitFor();
     // Nothing here tells what a turn does while it runs.
     browser.expectErrors(/status of 503/);
+  });
+
+  test('is stopped, at once where it is at work, started, paused and gone on with', async () => {
+    await api.create(named('one-by-one'));
+    const { turn } = await beginTurn(api, 'one-by-one', 'ada');
+    const page = await open('/p/one-by-one/agents/ada');
+    const said = (words: string) => page.getByRole('status').getByText(words).waitFor();
+    await choose(page.locator('.agent-head'), 'More', 'Stop');
+    await said('ada stops after its turn.');
+    await choose(page.locator('.agent-head'), 'More', 'Stop now');
+    await said('ada is stopped.');
+    expect(await api.rows('one-by-one', `SELECT status FROM turns WHERE id = '${turn}'`)).toEqual([
+      { status: 'cancelled' },
+    ]);
+    await page.locator('.agent-head').getByRole('button', { name: 'Start' }).click();
+    await said('ada starts turns again.');
+    const run = page.getByRole('group', { name: 'Run ada' });
+    await run.getByRole('button', { name: 'Pause' }).click();
+    await said('ada is paused.');
+    await run.getByRole('button', { name: 'Resume' }).click();
+    await said('ada goes on.');
+    expect(
+      await api.rows(
+        'one-by-one',
+        `SELECT type FROM events WHERE agent_id = 'ada' AND type LIKE 'agent.%' ORDER BY seq`,
+      ),
+    ).toEqual(
+      ['agent.stopped', 'agent.stopped', 'agent.started', 'agent.paused', 'agent.resumed'].map((type) => ({ type })),
+    );
+  });
+
+  test('whose failed turn is given up is free for other mail, and that stays as it is', async () => {
+    await api.create(named('given-up'));
+    const turn = await failTurn(api, 'given-up', 'cat');
+    const page = await open('/p/given-up/agents/cat');
+    await page.getByRole('group', { name: 'Run cat' }).locator('summary', { hasText: 'More' }).click();
+    await page.getByText('It is free for other mail. The failed turn stays as it is').waitFor();
+    await button(page, 'Give the turn up').click();
+    await page.getByRole('status').getByText('cat is free for other mail.').waitFor();
+    await page.getByRole('group', { name: 'Run cat' }).getByRole('button', { name: 'Pause' }).waitFor();
+    expect(await button(page, 'Retry').count()).toBe(0);
+    expect(await api.rows('given-up', `SELECT status FROM turns WHERE id = '${turn}'`)).toEqual([{ status: 'failed' }]);
+    const { turn: next } = await beginTurn(api, 'given-up', 'cat');
+    expect(next).not.toBe(turn);
   });
 
   test('whose turn was cancelled before it began has nothing to try again', async () => {

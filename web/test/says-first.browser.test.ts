@@ -2,11 +2,12 @@ import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allows, type Client } from '@suzumio/sdk/client';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { beginTurn, failTurn, leaveFiles, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor, signIn } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
+import { eventually } from '../../test/support/poll.js';
 import { desk, testBrowser } from './support/browser.js';
 
 /** Each act says what it will do before it does it. */
@@ -157,6 +158,71 @@ test('each act says before it is done what it will do', async () => {
   expect(told).toEqual(Object.fromEntries(Object.keys(told).map((name) => [name, sentence])));
   // Nothing here tells what a turn does while it runs.
   browser.expectErrors(/status of 503/);
+});
+
+/** Pages with acts that are tested elsewhere, and with none. */
+const others = ['/', '/projects', '/cost', '/system', '/search?q=gauge'].concat(
+  ['mail', 'mail/new', 'turns', 'turns/cat:1', 'tasks', 'agents', 'files', 'cost', 'log', 'setup', 'repository'].map(
+    (page) => `/p/team/${page}`,
+  ),
+);
+const ofReaders = ([does]: Act) => [does].flat().every((operation) => allows('read', operation));
+/** What the first button of each act is called that a reader may not do, or its menu; and of those that are tested elsewhere. */
+const firstButtons = [
+  ...Object.values(acts).flatMap((those) => those.filter((act) => !ofReaders(act)).map(([, name = '']) => name)),
+  ...['Begin again', 'Deliver its mail again', 'Reply', 'Change the budget', 'Labels…', 'Resume everything'],
+];
+
+/** The acts that a page offers, by how their buttons begin. */
+async function offered(page: Page): Promise<string[]> {
+  const buttons = page.locator('#content').locator('button, summary, [role=button]').filter({ visible: true });
+  const words = (await buttons.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
+  const isAct = (text: string) =>
+    firstButtons.some((name) => (typeof name === 'string' ? text.startsWith(name.replace('#', '')) : name.test(text)));
+  return words.filter(isAct);
+}
+
+test('somebody who may only read is shown none of them, and no page asks for what they may not', async () => {
+  const context = await browser.open({ viewport: desk });
+  // The first tab of a browser reads the stream for all: the second is at rest once it is drawn.
+  const [first, page] = [await browser.page(context), await browser.page(context)];
+  await first.goto((await linkFor(api, {}, await api.token('read'))).url);
+  await first.getByText(/^Live/).waitFor();
+  const items = first.getByRole('region', { name: 'Items' }).getByRole('link');
+  await items.first().waitFor();
+  const ofItems = await items.evaluateAll((all) =>
+    all.map((link) => (link as unknown as { pathname: string }).pathname),
+  );
+  const asked: string[] = [];
+  const [underWay, seen] = [new Set<Request>(), { atMs: 0 }];
+  page.on('request', (request) => {
+    underWay.add(request);
+    if (request.method() !== 'GET') asked.push(`${request.method()} ${request.url()}`);
+  });
+  const isOver = (request: Request) => {
+    underWay.delete(request);
+    seen.atMs = performance.now();
+  };
+  page.on('requestfinished', isOver).on('requestfailed', isOver);
+  page.on('response', (response) => {
+    if (response.status() === 403) asked.push(`${response.url()} is refused`);
+  });
+  await page.goto(api.url);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const found: string[] = [];
+  for (const path of [...Object.keys(acts), ...others, ...ofItems]) {
+    await page.evaluate(`history.pushState(null, '', '${path.replace('FILE', file)}')`);
+    seen.atMs = performance.now();
+    await eventually(`${path} is at rest`, () => underWay.size === 0 && performance.now() > seen.atMs + 150);
+    for (const key of ['a', 'c', 'r', 'p', 'm']) await page.keyboard.press(key);
+    found.push(...(await offered(page)).map((name) => `${path}: ${name}`));
+  }
+  expect({ found, asked }).toEqual({ found: [], asked: [] });
+  // To others it is shown.
+  await page.goto((await linkFor(api, { path: '/p/team' })).url);
+  await page.getByRole('button', { name: /^Pause/ }).waitFor();
+  expect(await offered(page)).toEqual(expect.arrayContaining([expect.stringMatching(/^Pause/), 'Stop', 'More']));
+  browser.expectErrors(/status of (503|404)/);
 });
 
 /** What asks for more than the scope `read`, and changes nothing; and the sign-in, which is what it is called. */

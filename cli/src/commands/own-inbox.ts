@@ -33,7 +33,8 @@ export async function ownInbox(
   const next = [...new Set(items.map((item) => item.next))].slice(0, mostNext);
   const more = all || items.length > 0 ? [] : [`inbox --mine --all`];
   const mark = items.length > 0 && !read && !all ? ['inbox --mine --read'] : [];
-  sayHint(session, ...next, ...mark, ...more);
+  const page = items.length > 0 ? ['open'] : [];
+  sayHint(session, ...next, ...mark, ...page, ...more);
   return undefined;
 }
 

@@ -86,7 +86,8 @@ async function report(session: Session, project: string, options: ReportOptions)
   const { project: of } = await api.getProject({ project });
   if (of.status !== 'submitted') return;
   say(session, '');
-  sayHint(session, `approve ${project}`, `request-changes ${project} ${of.reportBy ?? 'AGENT'} "…"`);
+  const decisions = [`approve ${project}`, `request-changes ${project} ${of.reportBy ?? 'AGENT'} "…"`];
+  sayHint(session, ...decisions, `open ${project} --at report`);
 }
 
 /** Writes a report with its files as one page, and opens it for a person; a program has the file. */

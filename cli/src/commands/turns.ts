@@ -125,6 +125,7 @@ async function show(
     `tool-calls ${project} --turn ${turn.agent}:${turn.number}`,
     ...(turn.files === null ? [] : [`workspace diff ${project} ${turn.agent} ${turn.number}`]),
     ...(turn.modelCalls.length === 0 ? [] : [`turns show ${project} ${turn.agent}:${turn.number} --conversation`]),
+    `open ${project} --at turns/${turn.agent}:${turn.number}`,
   );
 }
 

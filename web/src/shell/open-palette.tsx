@@ -1,7 +1,5 @@
 import { openDialog } from '../acts/run/dialogs.js';
-import { late } from '../acts/run/late.js';
-
-const Palette = late(() => import('./palette/palette.js'));
+import { Palette } from './palette/palette.js';
 
 /** Opens the palette, unless something else is asked over the page. */
 export function openPalette(): void {

@@ -1,17 +1,13 @@
-import { type ComponentType, type ReactElement, useEffect, useState } from 'react';
+import { type ComponentType, useEffect, useState } from 'react';
 
 /** A part that could not be loaded is asked for again after so long: the server may be about to come back. */
 const againMs = 3_000;
 
 /**
- * A part that is loaded when it is shown for the first time. A server that is away meanwhile only delays it.
- *
- * @param coming what stands in its place until then
+ * A part that is loaded when it is shown for the first time. A server that is away meanwhile only delays it. What a key opens to
+ * be typed in is no such part: what is typed meanwhile would be keys of the page.
  */
-export function late<Props extends object>(
-  load: () => Promise<{ default: ComponentType<Props> }>,
-  coming: ReactElement | null = null,
-) {
+export function late<Props extends object>(load: () => Promise<{ default: ComponentType<Props> }>) {
   let loaded: ComponentType<Props> | undefined;
   return function Late(props: Props) {
     const [Part, setPart] = useState(() => loaded);
@@ -36,7 +32,7 @@ export function late<Props extends object>(
         clearTimeout(timer);
       };
     }, [Part]);
-    return Part === undefined ? coming : <Part {...props} />;
+    return Part === undefined ? null : <Part {...props} />;
   };
 }
 

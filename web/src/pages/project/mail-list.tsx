@@ -1,6 +1,6 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
 import { useMemo, useRef, useState } from 'react';
-import { Composer } from './mail/late-composer.js';
+import { Composer } from './mail/composer.js';
 import { useSearchParams } from 'wouter';
 import { useKeys } from '../../acts/keys.js';
 import { useMay } from '../../acts/use-act.js';

@@ -11,7 +11,7 @@ import { type Choice, useActs, useFound, usePlaces } from './use-choices.js';
 const mostChars = 200;
 
 /** Where one can go, what one can do on the page, and what is found: by writing some of it. */
-export default function Palette() {
+export function Palette() {
   return (
     <Dialog title="Go somewhere, do something, search" className="palette">
       {() => <Chooser />}

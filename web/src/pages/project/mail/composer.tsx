@@ -35,7 +35,7 @@ interface ComposerProps {
 }
 
 /** Where mail is written. What is written is kept until it is sent. */
-export default function Composer({
+export function Composer({
   detail,
   answers,
   isAsked = false,

@@ -1,7 +1,7 @@
 import { type Agent, type Message, type ProjectDetail, SuzumioError, type Thread } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { Composer } from './late-composer.js';
+import { Composer } from './composer.js';
 import { Link, useLocation } from 'wouter';
 import { Key, useKeys, useListKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';

@@ -1,7 +1,7 @@
 import type { Agent, Message, MessageDetail, ProjectDetail } from '@suzumio/sdk/client';
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { Composer } from './late-composer.js';
+import { Composer } from './composer.js';
 import { useKeys } from '../../../acts/keys.js';
 import { useMay } from '../../../acts/use-act.js';
 import { api, keys } from '../../../api.js';
