@@ -54,19 +54,35 @@ describe('a token that is revoked in mid-view', () => {
 
 test('a project that is deleted while it is open stays as it was, on each of its pages', async () => {
   await api.create(teamYaml.replace('name: team', 'name: brief'));
+  await playTurn(api, 'brief', 'ada', 'context.get', () => undefined);
   const page = await open('/p/brief/agents');
   await page
     .getByRole('link', { name: /^Ada|^ada/ })
     .first()
     .waitFor();
+  const others: Page[] = [];
+  for (const path of ['', '/mail', '/turns', '/turns/ada:1', '/agents/ada', '/files', '/report', '/workspace/ada']) {
+    others.push(await opened(page, `/p/brief${path}`));
+  }
+  for (const path of ['/cost', '/log', '/setup', '/tasks']) others.push(await opened(page, `/p/brief${path}`));
   await api.call('DELETE', '/api/projects/brief');
-  await page.getByText('This project was deleted. What you see is how it was.').waitFor();
-  expect(await page.getByRole('heading', { name: 'brief', level: 1 }).count()).toBe(1);
+  for (const one of [page, ...others]) {
+    await one.getByText('This project was deleted. What you see is how it was.').waitFor();
+    expect(await one.getByRole('heading', { level: 1 }).innerText()).toMatch(/^(brief|Turn 1)$/);
+  }
   await page.getByRole('link', { name: 'Projects' }).first().click();
   await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
   await page.getByRole('link', { name: 'brief' }).first().waitFor({ state: 'detached' });
   browser.expectErrors(/status of 404/);
 });
+
+/** Another page of the same browser. */
+async function opened(beside: Page, path: string): Promise<Page> {
+  const page = await browser.page(beside.context());
+  await page.goto(`${api.url}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
 
 describe('a server', () => {
   test('that fails is quoted in place, and tried again', async () => {
