@@ -90,7 +90,7 @@ test('every page fits a tablet, has nothing in anybody’s way, and runs or hide
         found[`${path} ${part}`] = 'is not there';
       });
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
-    const text = (await page.locator('body').textContent()) + (await page.title());
+    const text = `${String(await page.locator('body').textContent())} ${await page.title()}`;
     const drawn = await page.locator('img[src=x], body script:not([src])').count();
     const axe = await violations(page);
     const isRun = (await page.title()) === 'run';
