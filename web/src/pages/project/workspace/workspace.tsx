@@ -75,7 +75,7 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
         <section className="panes-item" aria-label={file === undefined ? 'Changes' : 'File'}>
           {isNowhere ? (
             <Nowhere words={wordsOf(found.error)} href={workspacePath(project, agent, { turn: place.turn, from })}>
-              All files of <bdi>{agent}</bdi>
+              {`All files of ${agent}`}
             </Nowhere>
           ) : null}
           {isComparing ? (
