@@ -25,14 +25,15 @@ export function useMailCounts(project: string) {
   });
 }
 
-/** Its newest turns with their attempts, the oldest first. */
+/** Its newest turns with their attempts, the oldest first, and before which place there are more. */
 export function useTurns(project: string) {
   return useQuery({
     queryKey: [...keys.project(project), 'turns'],
-    queryFn: async () =>
-      (
-        await api.listTurns({ project, query: { limit: newest.turns, order: 'desc', include: ['attempts'] } })
-      ).items.reverse(),
+    queryFn: async () => {
+      const query = { limit: newest.turns, order: 'desc' as const, include: ['attempts' as const] };
+      const { items, previous } = await api.listTurns({ project, query });
+      return { turns: items.reverse(), previous };
+    },
   });
 }
 

@@ -15,6 +15,7 @@ beforeAll(async () => {
   for (let turn = 1; turn <= 40; turn += 1) await playTurn(api, 'team', 'ada', 'context.get', () => undefined);
   for (let letter = 1; letter <= 30; letter += 1) await writeToUser(`Letter ${letter}.`);
   for (let letter = 1; letter <= 30; letter += 1) await writeToBen(`Reading ${letter}.`);
+  for (let label = 1; label <= 40; label += 1) await fileUnder();
 });
 afterAll(() => api.close());
 
@@ -27,6 +28,8 @@ const write = (recipient: string, body: string) =>
   );
 const writeToUser = (body: string) => write('user', body);
 const writeToBen = (body: string) => write('ben', body);
+
+const fileUnder = () => api.post('/api/projects/team/labels', { set: { number: String((letters += 1)) } });
 
 async function open(path: string): Promise<Page> {
   const page = await browser.page(await browser.open({ viewport: desk }));
@@ -51,6 +54,7 @@ const textOf = async (page: Page, rows: string) =>
 
 test.each([
   ['the log', '/p/team/log', '.log-row', () => writeToBen('Look at the gauge.')],
+  ['what people did', '/p/team/log?what=acts', '.table tbody tr', fileUnder],
   ['the turns', '/p/team/turns', '.turns-table tbody tr', (agent: string) => beginTurn(api, 'team', agent)],
   ['the inbox', '/', '.inbox-row', () => writeToUser('Look at the gauge.')],
   ['the mail', '/p/team/mail', '.mailbox-row', () => writeToUser('Look at the gauge.')],

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
-import { playTurn, publish, submit } from '../../services/api/test/support/play.js';
+import { playTurn, publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
@@ -54,19 +54,35 @@ describe('a token that is revoked in mid-view', () => {
 
 test('a project that is deleted while it is open stays as it was, on each of its pages', async () => {
   await api.create(teamYaml.replace('name: team', 'name: brief'));
+  await playTurn(api, 'brief', 'ada', 'context.get', () => undefined);
   const page = await open('/p/brief/agents');
   await page
     .getByRole('link', { name: /^Ada|^ada/ })
     .first()
     .waitFor();
+  const others: Page[] = [];
+  for (const path of ['', '/mail', '/turns', '/turns/ada:1', '/agents/ada', '/files', '/report', '/workspace/ada']) {
+    others.push(await opened(page, `/p/brief${path}`));
+  }
+  for (const path of ['/cost', '/log', '/setup', '/tasks']) others.push(await opened(page, `/p/brief${path}`));
   await api.call('DELETE', '/api/projects/brief');
-  await page.getByText('This project was deleted. What you see is how it was.').waitFor();
-  expect(await page.getByRole('heading', { name: 'brief', level: 1 }).count()).toBe(1);
+  for (const one of [page, ...others]) {
+    await one.getByText('This project was deleted. What you see is how it was.').waitFor();
+    expect(await one.getByRole('heading', { level: 1 }).innerText()).toMatch(/^(brief|Turn 1)$/);
+  }
   await page.getByRole('link', { name: 'Projects' }).first().click();
   await page.getByRole('heading', { name: 'Projects', exact: true }).waitFor();
   await page.getByRole('link', { name: 'brief' }).first().waitFor({ state: 'detached' });
   browser.expectErrors(/status of 404/);
 });
+
+/** Another page of the same browser. */
+async function opened(beside: Page, path: string): Promise<Page> {
+  const page = await browser.page(beside.context());
+  await page.goto(`${api.url}${path}`);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  return page;
+}
 
 describe('a server', () => {
   test('that fails is quoted in place, and tried again', async () => {
@@ -141,6 +157,7 @@ test('an address that leads to nothing says so, with the way on', async () => {
   await submit(api, 'team', 'ada', '# Level\n');
   const { items } = (await api.get('/api/projects/team/artifacts')).json as { items: { id: string }[] };
   const file = items[0]?.id ?? '';
+  const site = await publishDirectory(api, 'team', 'site', { 'index.html': 'Level' });
   const page = await open('/');
   for (const [path, words, way] of [
     ['/p/nothing', 'There is no project nothing', 'All projects'],
@@ -154,6 +171,9 @@ test('an address that leads to nothing says so, with the way on', async () => {
     ['/p/team/report?v=99', 'There is no version 99.', 'The newest version'],
     ['/p/team/report?with=x', 'There is no version x.', 'The newest version'],
     [`/p/team/files/${file}?with=art_1`, 'There is no version art_1 of it', 'Without a comparison'],
+    [`/p/team/files/${site}?path=no%2Fwhere`, 'There is no file no/where in it.', 'All of it'],
+    ['/p/team/workspace/ada?path=no%2Fwhere', '"no/where" is not in the workspace of ada', 'All files of ada'],
+    ['/p/team/workspace/ada?turn=99', 'There is no turn "ada:99"', 'The files as they are now'],
     ['/inbox/nothing', 'There is nothing here: it was settled, or never was.', 'Next item'],
   ] as const) {
     await page.goto(`${api.url}${path}`);

@@ -7,12 +7,15 @@ import { publishArtifact } from '@suzumio/store/content/publish-artifact';
 import { teamYaml } from '../../test/support/cell.js';
 import { publish, publishDirectory, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { soon } from '../../test/support/poll.js';
+import { redPoint } from './support/documents.js';
 import { desk, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202e\u200b';
 const first = 'station,level\nnorth,212\nsouth,190\n';
 const second = 'station,level\nnorth,218\nsouth,190\n';
+const code = "document.title = 'run';\nconsole.log(`<b>${1 + 1}</b>`);\n";
 let api: TestApi;
 beforeAll(async () => {
   api = await testApi();
@@ -20,7 +23,9 @@ beforeAll(async () => {
   for (const text of [first, second])
     await publish(api, 'team', 'ada', { name: 'levels.csv', content: Buffer.from(text) });
   await publish(api, 'team', 'ada', { name: 'odd.md', content: Buffer.from(`# Odd\n\n${hostile}\n`) });
-  await publish(api, 'team', 'ada', { name: 'long.txt', content: Buffer.alloc(3_000_000, 'x') });
+  await publish(api, 'team', 'ada', { name: 'long.txt', content: Buffer.alloc(10_000_000, 'x') });
+  await publish(api, 'team', 'ada', { name: 'point.png', content: Buffer.from(redPoint, 'base64') });
+  await publish(api, 'team', 'ada', { name: 'run.js', content: Buffer.from(code) });
   await publishDirectory(api, 'team', 'readings', { 'north.csv': '1,2\n' });
   await submit(api, 'team', 'ada', '# River level\n\nThe north gauge: 212.\n');
   await api.post('/api/projects/team/request-changes', { recipient: 'ada', body: 'Name the time.' });
@@ -89,7 +94,7 @@ describe('files', () => {
     await page.getByText('‹202E›‹200B›').waitFor();
     expect(await page.title()).not.toMatch(/^[12]$/);
     await page.getByRole('link', { name: /long\.txt/ }).click();
-    await page.getByText(/The first 1\.0 MB of 3\.0 MB/).waitFor();
+    await page.getByText(/The first 1\.0 MB of 10\.0 MB/).waitFor();
     expect(await page.evaluate<number>('document.querySelector(".diff-text").textContent.length')).toBe(4_000);
     await page.getByRole('link', { name: /readings/ }).click();
     await page.getByRole('button', { name: /north\.csv/ }).click();
@@ -97,13 +102,60 @@ describe('files', () => {
   });
 });
 
+test('a picture is drawn, and code is text of one width, its lines numbered', async () => {
+  const page = await open('/p/team/files');
+  await page.getByRole('link', { name: /point\.png/ }).click();
+  const picture = page.getByRole('img', { name: 'point.png' });
+  await picture.waitFor();
+  await soon(async () =>
+    expect(await page.evaluate<number>('document.querySelector(".preview-picture").naturalWidth')).toBe(1),
+  );
+  await page.getByRole('link', { name: /run\.js/ }).click();
+  const lines = page.getByRole('region', { name: 'File' }).locator('.diff-row');
+  await soon(async () =>
+    expect((await lines.allInnerTexts()).map((line) => line.replace(/\s+/, ' '))).toEqual(
+      code
+        .trimEnd()
+        .split('\n')
+        .map((line, at) => `${at + 1} ${line}`),
+    ),
+  );
+  const font = 'getComputedStyle(document.querySelector(".diff-text")).fontFamily';
+  expect(await page.evaluate<string>(font)).toContain('Mono');
+  expect(await page.title()).not.toBe('run');
+});
+
+test('a report is printed by itself, black on white', async () => {
+  const page = await open('/p/team/report');
+  await page.getByText('The north gauge at 20:00: 218.').waitFor();
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ media: 'print', colorScheme });
+    const { ink, grounds } = await page.evaluate<{ ink: string; grounds: string[] }>(`(() => {
+      const text = document.querySelector('.report-paper p:last-child');
+      const grounds = [];
+      for (let one = text; one !== null; one = one.parentElement) grounds.push(getComputedStyle(one).backgroundColor);
+      return { ink: getComputedStyle(text).color, grounds: grounds.filter((one) => one !== 'rgba(0, 0, 0, 0)') };
+    })()`);
+    expect({ colorScheme, ink, grounds: [...new Set(grounds)] }).toEqual({
+      colorScheme,
+      ink: 'rgb(0, 0, 0)',
+      grounds: ['rgb(255, 255, 255)'],
+    });
+    for (const part of await page.locator('nav, button, select, .report-foot').all()) {
+      expect({ part: await part.getAttribute('class'), seen: await part.isVisible() }).toMatchObject({ seen: false });
+    }
+    await page.getByText('The north gauge at 20:00: 218.').waitFor();
+  }
+  expect((await page.pdf()).subarray(0, 5).toString()).toBe('%PDF-');
+});
+
 test('a report is read, and beside an earlier version', async () => {
   const page = await open('/p/team/report');
   await page.getByText('The north gauge at 20:00: 218.').waitFor();
   await page.getByLabel('beside').selectOption('1');
   await page.getByText('The north gauge: 212.').waitFor();
-  await page.getByText(/^Version 1, by ada in turn 5, \d\d:\d\d\. Sent back by admin, /).waitFor();
-  await page.getByText(/^Version 2, by ada in turn 6, \d\d:\d\d$/).waitFor();
+  await page.getByText(/^Version 1, by ada in turn 7, \d\d:\d\d\. Sent back by admin, /).waitFor();
+  await page.getByText(/^Version 2, by ada in turn 8, \d\d:\d\d$/).waitFor();
   expect(new URL(page.url()).searchParams.get('with')).toBe('1');
 });
 

@@ -3,6 +3,7 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { playTurn } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
+import { soon } from '../../test/support/poll.js';
 import { desk, phone, testBrowser } from './support/browser.js';
 
 const messages = 10_000;
@@ -22,8 +23,16 @@ beforeAll(async () => {
   };
   await api.create(JSON.stringify(file));
   for (let turn = 0; turn < turns; turn += 1)
-    await playTurn(api, 'large', `worker-${1 + (turn % agents)}`, 'context.get', () => undefined);
+    await playTurn(api, 'large', `worker-${1 + ((turn * 7) % agents)}`, 'context.get', () => undefined);
   await api.write('large', (tx) => {
+    // One a minute.
+    for (const [table, seq] of [
+      ['turns', 'seq'],
+      ['turn_attempts', '(SELECT seq FROM turns WHERE id = turn_id)'],
+    ] as const) {
+      const earlier = `(${turns} - ${seq}) * 60000`;
+      tx.run(`UPDATE ${table} SET started_at_ms = started_at_ms - ${earlier}, ended_at_ms = ended_at_ms - ${earlier}`);
+    }
     for (let number = 1; number <= messages; number += 1) {
       const body = `## Note ${number}\n\nThe gauge: **3.2 m**.\n\n- one\n- two\n\n\`water.csv\``;
       postMessage(tx, {
@@ -61,6 +70,31 @@ describe(`a project of ${agents} agents, ${messages} messages and ${turns} turns
     expect(await page.locator('*').count()).toBeLessThan(mostNodes);
     await team.getByRole('link', { name: 'All roles' }).click();
     await team.getByRole('link', { name: /200 agents/ }).waitFor();
+  });
+
+  test('draws the newest of its turns, says so, and zooms by keys', async () => {
+    const page = await open('/p/large/turns');
+    const lanes = page.getByRole('region', { name: 'Turns', exact: true });
+    await lanes.getByText('Only the newest 200 of 1,000 turns are drawn.').waitFor();
+    const bars = lanes.locator('a.bar');
+    const all = await bars.count();
+    await page.keyboard.press('+');
+    await lanes.getByText('Only the newest').waitFor({ state: 'detached' });
+    const half = await bars.count();
+    await page.keyboard.press('+');
+    await soon(async () => expect(await bars.count()).toBeLessThan(half));
+    expect(half).toBeLessThan(all);
+    await page.keyboard.press('-');
+    await soon(async () => expect(await bars.count()).toBe(half));
+    await page.keyboard.press('-');
+    await soon(async () => expect(await bars.count()).toBe(all));
+    await page.keyboard.press('?');
+    const here = page.getByRole('region', { name: 'On this page' });
+    await here.getByText('Zoom into the newest half').waitFor();
+    expect(await here.getByText('Zoom out').count()).toBe(0);
+    await page.keyboard.press('Escape');
+    await lanes.getByRole('link', { name: 'Earlier turns' }).click();
+    await page.getByRole('link', { name: 'Newest turns' }).waitFor();
   });
 
   test.each([

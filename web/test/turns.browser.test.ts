@@ -212,6 +212,14 @@ test('what a running turn says and prints is seen before it is recorded, in one 
   }
   await live.getByText('level 1999').waitFor();
   expect((await live.innerText()).length).toBeLessThan(20_000);
+  // A line of 10 MB, as a sandbox prints it.
+  for (let part = 0; part < 160; part += 1) {
+    toolhost.say({ kind: 'output', step: '0', stream: 'stdout', text: 'x'.repeat(65_536) });
+  }
+  toolhost.say({ kind: 'output', step: '0', stream: 'stdout', text: ' and its end\n' });
+  await live.getByText('and its end').waitFor();
+  expect((await live.innerText()).length).toBeLessThan(100_000);
+  expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(desk.width);
 
   const other = await page.context().newPage();
   await other.goto(page.url());

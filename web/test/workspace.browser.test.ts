@@ -65,6 +65,14 @@ test('files are found by directories, read, downloaded, and seen as they were', 
   await page.getByRole('heading', { name: 'More notes' }).waitFor();
   await page.getByLabel('When').selectOption({ label: 'before the first turn' });
   await page.getByText(/is not in the workspace of ada as it was after its turn 0/).waitFor();
+  // What became of it is told, and what else there was is beside.
+  await history.getByRole('link', { name: 'Turn 2' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.getByLabel('Compare with').selectOption({ label: 'compared with after turn 1' });
+  await page.getByText('What differs between after turn 1 and before the first turn').waitFor();
+  await page.getByLabel('Compare with').selectOption({ label: 'not compared' });
+  await page.getByRole('link', { name: 'All files of ada' }).click();
+  await page.getByText('Nothing is in it.').waitFor();
   browser.expectErrors(/status of 404/);
 });
 

@@ -24,6 +24,8 @@ export const keyTable = {
   pause: { press: 'P', does: 'Pause, or resume', where: 'a project, an agent' },
   earlier: { press: '[', does: 'Go to the earlier turn', where: 'a turn' },
   later: { press: ']', does: 'Go to the later turn', where: 'a turn' },
+  zoomIn: { press: '+', does: 'Zoom into the newest half', where: 'turns in time' },
+  zoomOut: { press: '-', does: 'Zoom out', where: 'turns in time' },
   filter: { press: '/', does: 'Search or filter the list', where: 'mail, turns, the search' },
   takeBack: { press: 'Z', does: 'Take back', where: 'what is sent after a while' },
   send: { press: 'Ctrl+Enter', does: 'Send', where: 'where text is written', isLocal: true },
@@ -55,5 +57,5 @@ export function isWithCtrl(name: KeyName): boolean {
 
 /** What is on the keys that are pressed. */
 export function signsOf(name: KeyName, isMac: boolean): string[] {
-  return keyTable[name].press.split(/[ +]/).map((sign) => (sign === 'Ctrl' && isMac ? '⌘' : sign));
+  return keyTable[name].press.split(/ |(?<=Ctrl)\+/).map((sign) => (sign === 'Ctrl' && isMac ? '⌘' : sign));
 }

@@ -1,5 +1,8 @@
 import type { Act } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
+import type { PlacedAct, useActs } from '../use-acts.js';
+import { Failure } from './failure.js';
+import { News, Older } from './growing.js';
 import { visible } from './visible.js';
 import { Table } from './table.js';
 import { Moment } from './time.js';
@@ -55,24 +58,42 @@ const mostValueChars = 120;
 const mostFields = 5;
 
 /**
- * What people did, a row each, the newest first.
+ * What people did, a row each, the newest first, with what is new above it and the way to what is older below.
  *
  * @param ofOne whether all of it was done to one project
  */
 export function Acts({
+  list,
+  ...look
+}: {
+  list: ReturnType<typeof useActs>;
+  actorHref: (actor: string) => string;
+  ofOne?: boolean;
+}) {
+  return (
+    <>
+      <News of={list} />
+      {list.error ? <Failure error={list.error} again={list.again} /> : null}
+      {list.isRead && list.rows.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
+      {list.rows.length === 0 ? null : <ActsTable acts={list.rows} {...look} />}
+      <Older of={list} />
+    </>
+  );
+}
+
+function ActsTable({
   acts,
   actorHref,
   ofOne = false,
 }: {
-  acts: readonly Act[];
+  acts: readonly PlacedAct[];
   actorHref: (actor: string) => string;
   ofOne?: boolean;
 }) {
   return (
     <Table
       rows={acts}
-      // Acts of one moment have nothing else that tells them apart.
-      keyOf={({ at, type }, index) => `${at} ${type} ${index}`}
+      keyOf={({ id }) => id}
       columns={[
         { title: 'When', cell: ({ at }) => <Moment at={at} /> },
         {

@@ -41,17 +41,27 @@ export function Growing<Item extends { id: string }>({ list, none, render, ...lo
         )
       ) : null}
       <Rows rows={list.rows} render={render} {...look} />
-      {list.hasOlder ? (
-        <button
-          type="button"
-          className="button growing-more"
-          disabled={list.isReadingOlder}
-          onClick={() => void list.readOlder()}
-        >
-          Older
-        </button>
-      ) : null}
-      {list.isFull ? <p className="empty-line">There is more: narrow it by a filter or a search.</p> : null}
+      <Older of={list} />
     </>
+  );
+}
+
+/** The way to what is older, or that no more is listed. */
+export function Older({
+  of,
+}: {
+  of: Pick<ReturnType<typeof useGrowing>, 'hasOlder' | 'isFull' | 'isReadingOlder' | 'readOlder'>;
+}) {
+  if (of.isFull) return <p className="empty-line">There is more: narrow it by a filter or a search.</p>;
+  if (!of.hasOlder) return null;
+  return (
+    <button
+      type="button"
+      className="button growing-more"
+      disabled={of.isReadingOlder}
+      onClick={() => void of.readOlder()}
+    >
+      Older
+    </button>
   );
 }

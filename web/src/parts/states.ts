@@ -1,3 +1,4 @@
+import { visible } from './visible.js';
 import type { Agent, Attempt, Project, Turn } from '@suzumio/sdk/client';
 import type { MarkKind } from './mark-kind.js';
 
@@ -50,5 +51,5 @@ export interface State {
 
 /** The name that an agent is called by. */
 export function nameOf({ displayName, id }: Pick<Agent, 'displayName' | 'id'>): string {
-  return displayName ?? id;
+  return visible(displayName ?? id);
 }

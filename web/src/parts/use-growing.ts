@@ -7,10 +7,15 @@ interface Placed {
   seq: number;
 }
 
+/** Before which something stands in a list: a number is that of {@link Placed}, a text is the server's own. */
+type Before = number | string;
+
 /** A part of a list, the newest first. */
-interface Part<Item> {
+interface Part<Item, Place extends Before> {
   items: Item[];
-  previous?: number;
+  previous?: Place;
+  /** What would have more of it, and cannot be read. */
+  unreadable?: readonly string[];
 }
 
 /** How many rows are kept: whoever wants more narrows the list. */
@@ -63,13 +68,13 @@ export function useSettled<Item extends { id: string }>(
  *
  * @param read the newest part, or the one before a place
  */
-export function useGrowing<Item extends Placed>(
+export function useGrowing<Item extends Placed, Place extends Before = number>(
   queryKey: QueryKey,
-  read: (place: { before?: number }) => Promise<Part<Item>>,
+  read: (place: { before?: Place }) => Promise<Part<Item, Place>>,
   { scroller, most = mostRows }: { scroller?: Scroller; most?: number } = {},
 ) {
   const newest = useQuery({ queryKey, queryFn: () => read({}) });
-  const [taken, setTaken] = useState<Part<Item>>();
+  const [taken, setTaken] = useState<Part<Item, Place>>();
   const [older, setOlder] = useState<{ isRead: boolean; error?: unknown }>({ isRead: false });
   const fresh = newest.data;
   // Nothing is read yet that could move.
@@ -79,21 +84,22 @@ export function useGrowing<Item extends Placed>(
   const places = new Map(rows.map(({ id, seq }) => [id, seq]));
   const last = rows[0]?.seq ?? 0;
   const byId = new Map(fresh?.items.map((item) => [item.id, item]));
-  const isThere = ({ id, seq }: Item) => byId.has(id) || seq < (fresh?.previous ?? 0);
+  const isThere = ({ id, seq }: Item) => byId.has(id) || isOlder(seq, fresh);
   const kept = rows.filter(isThere);
   // Those that have come, or have moved, since the rows were taken.
-  const news = (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last)).length;
+  const news = (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last - 1)).length;
   const takeIn = () => {
     if (fresh === undefined) return;
     const joins = fresh.items.some(({ id }) => places.has(id));
     const all = [...fresh.items, ...(joins ? kept.filter(({ id }) => !byId.has(id)) : [])];
     const items = all.slice(0, most);
-    const previous = all.length > most ? items.at(-1)?.seq : joins ? taken?.previous : fresh.previous;
+    const previous = joins ? (all.length > most ? cutAfter(items, fresh) : taken?.previous) : fresh.previous;
     setTaken({ items, ...(previous === undefined ? {} : { previous }) });
   };
   return {
     rows: kept.map((row) => byId.get(row.id) ?? row),
     isRead: fresh !== undefined,
+    unreadable: fresh?.unreadable ?? [],
     ...useArrivals(news, takeIn, scroller),
     /** The place before which what is older is. */
     previous: taken?.previous,
@@ -119,4 +125,15 @@ export function useGrowing<Item extends Placed>(
       newest.refetch().catch(() => undefined);
     },
   };
+}
+
+/** Whether what is at a place is older than all of a part. */
+function isOlder(seq: number, part: Part<Placed, Before> | undefined): boolean {
+  if (part?.previous === undefined) return false;
+  return typeof part.previous === 'number' ? seq < part.previous : seq <= (part.items.at(-1)?.seq ?? Infinity);
+}
+
+/** Before which the rest is of rows that are kept; where the server has places of its own, that there is a rest. */
+function cutAfter<Place extends Before>(rows: readonly Placed[], { previous }: Part<Placed, Place>): Place | undefined {
+  return typeof previous === 'string' ? previous : (rows.at(-1)?.seq as Place | undefined);
 }

@@ -57,7 +57,7 @@ export function About({
         ) : null}
       </p>
       <h2 className="about-title">
-        <bdi>{title}</bdi>
+        <bdi>{visible(title)}</bdi>
       </h2>
       <Content item={item} />
       <footer className="about-foot">
@@ -85,7 +85,7 @@ export function Notice({
         <b>{wasSeen ? 'This is settled.' : 'There is nothing here: it was settled, or never was.'}</b>{' '}
         {decision ? (
           <>
-            <bdi>{decisionIn(decision)}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} inWords />.
+            <bdi>{visible(decisionIn(decision))}</bdi>, by <bdi>{decision.by}</bdi>, <Ago at={decision.at} inWords />.
           </>
         ) : null}
       </p>

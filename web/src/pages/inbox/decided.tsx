@@ -3,6 +3,7 @@ import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { Ago } from '../../parts/time.js';
 import { useDecided } from '../../use-inbox.js';
+import { visible } from '../../parts/visible.js';
 import { decidedMarks, decisionIn, placeOfDecision } from './words.js';
 
 /** What was settled: who decided what, and when. */
@@ -23,7 +24,7 @@ export function Decided() {
               <Mark kind={decidedMarks[item.kind]} />
               <span className="inbox-words">
                 <span className="clip">
-                  <bdi>{decisionIn(item)}</bdi>
+                  <bdi>{visible(decisionIn(item))}</bdi>
                 </span>
                 <span className="inbox-text">
                   <bdi>{item.project}</bdi>, by <bdi>{item.by}</bdi>

@@ -7,6 +7,7 @@ import { Ago } from '../../parts/time.js';
 import { itemPath } from '../../parts/places.js';
 import { useProjects } from '../../use-projects.js';
 import { NoProjects } from '../projects.js';
+import { visible } from '../../parts/visible.js';
 import { marks, wordsFor } from './words.js';
 
 /** The groups of the inbox, by what hangs on each. */
@@ -91,13 +92,13 @@ function Row({ item, isChosen }: { item: InboxItem; isChosen: boolean }) {
       <Mark kind={marks[item.kind]} />
       <span className="inbox-words">
         <b className="clip">
-          <bdi>{title}</bdi>
+          <bdi>{visible(title)}</bdi>
         </b>
         <span className="inbox-text">
           <b>
             <bdi>{item.project ?? 'All projects'}</bdi>
           </b>{' '}
-          <bdi>{text}</bdi>
+          <bdi>{visible(text)}</bdi>
         </span>
       </span>
       <span className="inbox-age">{'at' in item ? <Ago at={item.at} /> : null}</span>

@@ -1,9 +1,10 @@
 import type { Agent, Turn, ProjectDetail } from '@suzumio/sdk/client';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { Link } from 'wouter';
+import { useKeys } from '../../acts/keys.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
-import { some } from '../../parts/numbers.js';
+import { count, some } from '../../parts/numbers.js';
 import { nameOf, stateOfAgent, stateOfTurn } from '../../parts/states.js';
 import { clockOf, span, useNow } from '../../parts/time.js';
 import { useWidth } from '../../parts/use-width.js';
@@ -16,6 +17,8 @@ const spans = [
   ['All', Infinity],
 ] as const;
 
+/** Nothing shorter is zoomed into. */
+const shortestMs = 2_000;
 const rowPx = 30;
 const leftPx = 120;
 const mostLanes = 40;
@@ -27,12 +30,19 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
   const isActive = agents.some(({ activeTurn }) => activeTurn !== null);
   const clock = useNow(isActive ? 1_000 : 10_000);
   const [width, frame] = useWidth();
-  const all = (turns.data ?? []).filter(({ startedAt }) => startedAt !== null);
+  const previous = turns.data?.previous;
+  const all = (turns.data?.turns ?? []).filter(({ startedAt }) => startedAt !== null);
   const last = Math.max(...all.map(endOf(clock)), 0);
   // The clock goes by steps: what has ended since its last one is in view as well.
   const until = isActive ? Math.max(clock, last) : last + 1_000;
   const first = Math.min(...all.map(({ startedAt }) => Date.parse(startedAt ?? '')), until);
   const from = Math.max(until - length, first);
+  const isWhole = from <= first;
+  // Half of what is in view, or twice as much, until that is all of it.
+  useKeys({
+    zoomIn: until - from > shortestMs ? () => setLength((until - from) / 2) : undefined,
+    zoomOut: isWhole ? undefined : () => setLength(2 * length < until - first ? 2 * length : Infinity),
+  });
   const shown = all.filter((turn) => endOf(clock)(turn) >= from);
   const scale = (at: number) =>
     leftPx + ((Math.max(at, from) - from) / Math.max(until - from, 1)) * (width - leftPx - 12);
@@ -58,7 +68,7 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
         <div className="switch" role="group" aria-label="How far back">
           {spans.map(([words, ms]) => (
             <button key={words} type="button" aria-pressed={length === ms} onClick={() => setLength(ms)}>
-              {words}
+              {ms === Infinity && previous !== undefined ? `Newest ${all.length}` : words}
             </button>
           ))}
         </div>
@@ -101,7 +111,15 @@ export function Lanes({ detail: { project, agents } }: { detail: ProjectDetail }
           </svg>
         )}
       </div>
-      {agents.length > mostLanes ? <p className="quiet">and {agents.length - mostLanes} more agents</p> : null}
+      {isWhole && previous !== undefined ? (
+        <p className="lanes-note">
+          Only the newest {all.length} of {count(project.turns.total)} turns are drawn.{' '}
+          <Link href={`/p/${project.id}/turns?before=${previous}`} className="evidence">
+            Earlier turns
+          </Link>
+        </p>
+      ) : null}
+      {agents.length > mostLanes ? <p className="lanes-note">and {agents.length - mostLanes} more agents</p> : null}
     </section>
   );
 }

@@ -1,16 +1,15 @@
 import type { Event, ProjectDetail } from '@suzumio/sdk/client';
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
 import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
-import { Failure } from '../../parts/failure.js';
 import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/visible.js';
 import { AgentOptions } from '../../parts/agent-options.js';
 import { Growing } from '../../parts/growing.js';
 import { useGrowing } from '../../parts/use-growing.js';
 import { Moment } from '../../parts/time.js';
+import { useActs } from '../../use-acts.js';
 
 const part = 100;
 /** What a row is likely to be high. */
@@ -58,7 +57,7 @@ export function Log({ detail }: { detail: ProjectDetail }) {
         )}
       </div>
       {isActs ? (
-        <ActsOf project={project.id} actor={actor} />
+        <ActsOf key={actor} project={project.id} actor={actor} />
       ) : (
         <Events key={`${agent} ${actor}`} project={project.id} agent={agent} actor={actor} />
       )}
@@ -67,34 +66,17 @@ export function Log({ detail }: { detail: ProjectDetail }) {
 }
 
 function ActsOf({ project, actor }: { project: string; actor: string }) {
-  const acts = useInfiniteQuery({
-    queryKey: [...keys.project(project), 'acts', actor],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before }) =>
-      api.listActs({
-        query: {
-          project,
-          limit: part,
-          ...(before === undefined ? {} : { before }),
-          ...(actor === '' ? {} : { actor }),
-        },
-      }),
-    getNextPageParam: ({ previous }) => previous,
-    maxPages: 10,
+  const list = useActs([...keys.project(project), 'acts', actor], {
+    project,
+    actor: actor === '' ? undefined : actor,
   });
-  const items = acts.data?.pages.flatMap((page) => page.items) ?? [];
   return (
-    <>
-      {acts.error ? <Failure error={acts.error} again={() => void acts.refetch()} /> : null}
-      {acts.data && items.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
-      {items.length === 0 ? null : (
-        <Acts ofOne acts={items} actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
-      )}
-      <Earlier of={acts} />
+    <div>
+      <Acts list={list} ofOne actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
       <p>
         <Copyable text={`suzumio audit ${project}${actor === '' ? '' : ` --actor ${actor}`}`} />
       </p>
-    </>
+    </div>
   );
 }
 
@@ -121,19 +103,6 @@ function Events({ project, agent, actor }: { project: string; agent: string; act
         className="log"
       />
     </div>
-  );
-}
-
-function Earlier({
-  of,
-}: {
-  of: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage: () => Promise<unknown> };
-}) {
-  if (!of.hasNextPage) return null;
-  return (
-    <button type="button" className="button" disabled={of.isFetchingNextPage} onClick={() => void of.fetchNextPage()}>
-      Earlier
-    </button>
   );
 }
 

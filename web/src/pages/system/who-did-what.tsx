@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { Link, useSearchParams } from 'wouter';
 import { api, isForbidden } from '../../api.js';
 import { Acts } from '../../parts/acts.js';
@@ -8,58 +8,40 @@ import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/visible.js';
 import { Table } from '../../parts/table.js';
 import { Moment } from '../../parts/time.js';
+import { useActs } from '../../use-acts.js';
 
 /** What people did, of all of them or of one. */
 export function WhoDidWhat() {
   const [search] = useSearchParams();
-  const actor = search.get('by') ?? undefined;
-  const acts = useInfiniteQuery({
-    queryKey: ['acts', actor],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam: before }) =>
-      api.listActs({
-        query: {
-          limit: 50,
-          ...(before === undefined ? {} : { before }),
-          ...(actor === undefined ? {} : { actor: actor.slice(0, 200) }),
-        },
-      }),
-    getNextPageParam: ({ previous }) => previous,
-    staleTime: 10_000,
-  });
-  const items = acts.data?.pages.flatMap((page) => page.items) ?? [];
-  const unreadable = acts.data?.pages[0]?.unreadable ?? [];
+  const actor = search.get('by')?.slice(0, 200);
   return (
     <section aria-label="Who did what">
       <h2 className="acts-head">
         Who did what
         {actor === undefined ? null : (
           <Link href="/system" className="button" replace>
-            <bdi>{visible(actor.slice(0, 200))}</bdi> <Icon name="close" />
+            <bdi>{visible(actor)}</bdi> <Icon name="close" />
             <span className="visually-hidden">, show everybody</span>
           </Link>
         )}
       </h2>
-      {acts.error ? <Failure error={acts.error} again={() => void acts.refetch()} /> : null}
-      {acts.data && items.length === 0 ? <p className="quiet">Nobody did anything yet.</p> : null}
-      {items.length === 0 ? null : <Acts acts={items} actorHref={(one) => `/system?by=${encodeURIComponent(one)}`} />}
-      {unreadable.length === 0 ? null : (
-        <p className="quiet">What was done to {unreadable.slice(0, 10).join(', ')} cannot be read.</p>
+      <ActsOf key={actor} actor={actor} />
+    </section>
+  );
+}
+
+function ActsOf({ actor }: { actor: string | undefined }) {
+  const list = useActs(['acts', actor], { actor });
+  return (
+    <>
+      <Acts list={list} actorHref={(one) => `/system?by=${encodeURIComponent(one)}`} />
+      {list.unreadable.length === 0 ? null : (
+        <p className="quiet">What was done to {list.unreadable.slice(0, 10).join(', ')} cannot be read.</p>
       )}
       <p className="acts-foot">
-        {acts.hasNextPage ? (
-          <button
-            type="button"
-            className="button"
-            disabled={acts.isFetchingNextPage}
-            onClick={() => void acts.fetchNextPage()}
-          >
-            Earlier
-          </button>
-        ) : null}
-        <Copyable text={`suzumio audit${actor === undefined ? '' : ` --actor ${actor.slice(0, 200)}`}`} />
+        <Copyable text={`suzumio audit${actor === undefined ? '' : ` --actor ${actor}`}`} />
       </p>
-    </section>
+    </>
   );
 }
 

@@ -251,10 +251,10 @@ function Directory({ project, version }: { project: string; version: Artifact })
   });
   const [search, setSearch] = useSearchParams();
   const path = search.get('path') ?? undefined;
-  const content = useContent(project, version, path);
-  if (entries.error) return <Failure error={entries.error} again={() => void entries.refetch()} />;
   const files = (entries.data ?? []).flatMap((entry) => ('sizeBytes' in entry ? [entry] : []));
   const file = files.find((entry) => entry.path === path);
+  const content = useContent(project, version, file?.path);
+  if (entries.error) return <Failure error={entries.error} again={() => void entries.refetch()} />;
   return (
     <>
       <ul className="entries">
@@ -271,6 +271,15 @@ function Directory({ project, version }: { project: string; version: Artifact })
           </li>
         ))}
       </ul>
+      {path !== undefined && entries.data && !file ? (
+        <p className="empty-line" role="status">
+          There is no file <bdi>{visible(path.slice(0, 200))}</bdi> in it.{' '}
+          <Link href={filePath(project, version.id)} className="evidence">
+            All of it
+          </Link>
+        </p>
+      ) : null}
+      {file && content.error ? <Failure error={content.error} again={() => void content.refetch()} /> : null}
       {file && content.data ? (
         <Preview
           key={file.path}

@@ -1,10 +1,12 @@
-import type { ProjectDetail } from '@suzumio/sdk/client';
+import { type ProjectDetail, SuzumioError } from '@suzumio/sdk/client';
+import type { ReactNode } from 'react';
 import { Link, useSearchParams } from 'wouter';
-import { publicPath } from '../../../api.js';
+import { publicPath, wordsOf } from '../../../api.js';
 import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { visible } from '../../../parts/visible.js';
 import { bytes } from '../../../parts/numbers.js';
+import { workspacePath } from '../../../parts/places.js';
 import { Preview } from '../../../parts/preview.js';
 import { UnifiedDiff } from '../../../parts/unified-diff.js';
 import { About } from './about.js';
@@ -49,11 +51,18 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
   const newest = changes.data?.items[0]?.turnNumber;
   const until = place.turn ?? newest;
   const isComparing = from !== undefined && until !== undefined;
-  if (found.error) {
+  const isNowhere = isCoded(found.error, 'workspace-path-unknown');
+  if (found.error && !isNowhere) {
     return (
       <>
         <Choices detail={detail} place={place} from={from} changes={changes.data?.items ?? []} />
-        <Failure error={found.error} again={() => void found.refetch()} />
+        {isCoded(found.error, 'turn-unknown') ? (
+          <Nowhere words={wordsOf(found.error)} href={workspacePath(project, agent, { path: place.path })}>
+            The files as they are now
+          </Nowhere>
+        ) : (
+          <Failure error={found.error} again={() => void found.refetch()} />
+        )}
       </>
     );
   }
@@ -61,9 +70,14 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
     <>
       <Choices detail={detail} place={place} from={from} changes={changes.data?.items ?? []} />
       <CloneLine place={place} />
-      <div className={file !== undefined || isComparing ? 'panes panes-open' : 'panes'}>
-        <Directory place={place} from={from} isFile={file !== undefined} />
+      <div className={file !== undefined || isComparing || isNowhere ? 'panes panes-open' : 'panes'}>
+        <Directory place={isNowhere ? { ...place, path: '' } : place} from={from} isFile={file !== undefined} />
         <section className="panes-item" aria-label={file === undefined ? 'Changes' : 'File'}>
+          {isNowhere ? (
+            <Nowhere words={wordsOf(found.error)} href={workspacePath(project, agent, { turn: place.turn, from })}>
+              {`All files of ${agent}`}
+            </Nowhere>
+          ) : null}
           {isComparing ? (
             <Difference place={place} from={from} until={until} />
           ) : file?.kind === 'file' ? (
@@ -81,6 +95,22 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
       </div>
     </>
   );
+}
+
+/** That what an address names is not there, with the way on. */
+function Nowhere({ words, href, children }: { words: string; href: string; children: ReactNode }) {
+  return (
+    <p className="empty-line" role="status">
+      {visible(words)}{' '}
+      <Link href={href} className="evidence">
+        {children}
+      </Link>
+    </p>
+  );
+}
+
+function isCoded(error: Error | null, code: string): boolean {
+  return error instanceof SuzumioError && error.code === code;
 }
 
 function File({ place, file }: { place: Place; file: WorkspaceFile }) {
