@@ -6,7 +6,7 @@ import { failureCodes } from '@suzumio/protocol/failure-codes';
 
 const repository = join(import.meta.dirname, '..');
 const page = readFileSync(join(repository, 'docs/isolation.md'), 'utf8');
-/** The rows of its tables, without their heads: what is shared, what one may take, where, the refusal, the test. */
+/** The rows of its tables of five columns, without their heads: what is shared, what one may take, where, the refusal, the test. */
 const rows = page
   .split('\n')
   .filter((line) => line.startsWith('| ') && !/^\| (?:shared {2,}|-)/.test(line))
@@ -15,7 +15,8 @@ const rows = page
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim()),
-  );
+  )
+  .filter(({ length }) => length === 5);
 const names = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name);
 /** Paths of services begin at `services/`. */
 const placeOf = (path: string) =>

@@ -5,7 +5,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
-import { soon } from '../../test/support/poll.js';
+import { eventually, soon } from '../../test/support/poll.js';
 import { desk, phone, tablet, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
@@ -130,6 +130,35 @@ test('a server that goes away is said to, and nothing is missed when it is back'
   await page.context().close();
   await other.close();
   browser.expectErrors(/ERR_|Failed to load/);
+});
+
+test('what comes while a page is read for the first time is not missed', async () => {
+  const page = await browser.page(await browser.open());
+  const held = { answers: 0 };
+  const isHeld = new Promise<void>((resolve) => {
+    page
+      .route(/\/api\/projects\/team\/messages\?/, async (route) => {
+        held.answers += 1;
+        if (held.answers > 1) return route.continue();
+        const answer = await route.fetch();
+        resolve();
+        // Until the page was told of the message that this answer does not have.
+        await told;
+        return route.fulfill({ response: answer });
+      })
+      .catch(() => undefined);
+  });
+  let tell: () => void = () => undefined;
+  const told = new Promise<void>((resolve) => (tell = resolve));
+  await page.goto((await linkFor(api, { path: '/p/team' })).url);
+  await isHeld;
+  const count = page.getByRole('navigation', { name: 'team' }).getByRole('link', { name: /^Mail/ });
+  const before = await count.innerText();
+  await api.post('/api/projects/team/messages', { recipient: 'cat', body: 'At the first moment.' });
+  await eventually('the page was told', async () => (await count.innerText()) !== before);
+  tell();
+  await page.getByText('At the first moment.').waitFor();
+  await eventually('it is read again', () => held.answers > 1);
 });
 
 test('a browser whose network goes away stays with a server on its own machine', async () => {

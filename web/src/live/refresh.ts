@@ -39,7 +39,14 @@ const redacting = new Set(['message.redacted', 'artifact.redacted', 'memory.reda
 
 /** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
 function markOld(queryKey: QueryKey | undefined): void {
-  queries.invalidateQueries(queryKey === undefined ? {} : { queryKey }).catch(() => undefined);
+  const old = queryKey === undefined ? {} : { queryKey };
+  queries.invalidateQueries(old).catch(() => undefined);
+  // What is being read for the first time goes on, and may have been read before: it is read again when it is there.
+  for (const query of queries.getQueryCache().findAll({ ...old, fetchStatus: 'fetching' })) {
+    if (query.state.data !== undefined) continue;
+    const again = () => queries.invalidateQueries({ queryKey: query.queryKey, exact: true });
+    query.promise?.then(again).catch(() => undefined);
+  }
 }
 
 /** At once, then as often as {@link restsMs} lets: a burst of events is read a few times. */
