@@ -7,6 +7,8 @@ export interface RawSocket {
   repeat(text: string, everyMs: number): void;
   /** Everything that came until the other side closed the connection, in whatever way. */
   received(): Promise<string>;
+  /** What came until now. */
+  soFar(): string;
   close(): void;
 }
 
@@ -28,6 +30,7 @@ export function rawSocket(url: string | number): RawSocket {
       await closed;
       return text;
     },
+    soFar: () => text,
     close: () => void socket.destroy(),
   };
 }

@@ -17,7 +17,7 @@ import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import { configOfTurn } from '@suzumio/store/turns/turn-config';
 import { attemptRow } from '@suzumio/store/rows';
 import { attemptTokenOf, type PresentedToken, requireRunner, senderOf } from './auth.js';
-import { roomOf } from './bodies/close-of.js';
+import { inRoom } from './bodies/close-of.js';
 import type { Question } from './bodies/question.js';
 import type { ToolhostContext } from './context.js';
 import { countUnreadable } from './count-unreadable.js';
@@ -29,22 +29,19 @@ import { uncapturedIn } from './uncaptured-in.js';
 export function modelsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
-  router.post(chatPath, async (request, response) => {
-    const token = await requireRunner(context, request);
-    const named = request.get(stepHeader);
-    const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
-    const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
-    const uncaptured = uncapturedIn(request);
-    const room = roomOf(response);
-    try {
+  router.post(chatPath, (request, response) =>
+    inRoom(response, async (room) => {
+      const token = await requireRunner(context, request);
+      const named = request.get(stepHeader);
+      const step = named === undefined ? undefined : parse(questionStep, named, stepHeader);
+      const purpose = parse(chatPurpose, request.get(purposeHeader) ?? 'turn', purposeHeader);
+      const uncaptured = uncapturedIn(request);
       const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, room.until);
       const asked = await context.reader.question(senderOf(token), body, purpose, room.until);
       room.keep();
       await answer(token, { step, purpose, uncaptured }, asked, response);
-    } finally {
-      room.release();
-    }
-  });
+    }),
+  );
 
   async function answer(token: PresentedToken, place: AskedPlace, asked: Question, response: Response): Promise<void> {
     const id = `chatcmpl-${token.turn}-${place.step ?? 'seq'}`;

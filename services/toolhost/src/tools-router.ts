@@ -12,7 +12,7 @@ import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
-import { closeOf } from './bodies/close-of.js';
+import { inRoom } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
 import { callTool, refuseCall } from './call-tool.js';
 import { beginStep, endStep } from './sandbox-steps.js';
@@ -29,37 +29,47 @@ const mostMembers = 20_000;
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
-  router.post('/tool', async (request, response) => {
-    const token = await requireRunner(context, request);
-    const over = closeOf(response);
-    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
-    const call = await context.reader.call(senderOf(token), body, over);
-    response.json(await callTool(context, token, call, uncapturedIn(request)));
-  });
+  router.post('/tool', (request, response) =>
+    inRoom(response, async (room) => {
+      const token = await requireRunner(context, request);
+      const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
+      const call = await context.reader.call(senderOf(token), body, room.until);
+      room.keep();
+      response.json(await callTool(context, token, call, uncapturedIn(request)));
+    }),
+  );
 
-  router.post('/tool/begin', async (request, response) => {
-    const token = await requireRunner(context, request);
-    const over = closeOf(response);
-    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, over);
-    const call = await context.reader.call(senderOf(token), body, over);
-    const begun = await beginStep(context, token, call);
-    // For the worker's door, which reads no bodies.
-    if ('begun' in begun) response.set(stepHeader, call.step);
-    response.json(begun);
-  });
+  router.post('/tool/begin', (request, response) =>
+    inRoom(response, async (room) => {
+      const token = await requireRunner(context, request);
+      const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
+      const call = await context.reader.call(senderOf(token), body, room.until);
+      room.keep();
+      const begun = await beginStep(context, token, call);
+      // For the worker's door, which reads no bodies.
+      if ('begun' in begun) response.set(stepHeader, call.step);
+      response.json(begun);
+    }),
+  );
 
-  router.post('/tool/end', async (request, response) => {
-    const token = await requireRunner(context, request);
-    const body = await context.bodies.receive(request, senderOf(token), maxStepResultBytes, closeOf(response));
-    const { step, ...ended } = await endStep(context, token, body);
-    response.set(stepHeader, step).json(ended);
-  });
+  router.post('/tool/end', (request, response) =>
+    inRoom(response, async (room) => {
+      const token = await requireRunner(context, request);
+      const body = await context.bodies.receive(request, senderOf(token), maxStepResultBytes, room.until);
+      room.keep();
+      const { step, ...ended } = await endStep(context, token, body);
+      response.set(stepHeader, step).json(ended);
+    }),
+  );
 
-  router.post(supportPath, async (request, response) => {
-    const token = await requireRunner(context, request);
-    const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, closeOf(response));
-    response.json(await support(context, token, parse(supportRequest, jsonBody(body, mostMembers), 'call')));
-  });
+  router.post(supportPath, (request, response) =>
+    inRoom(response, async (room) => {
+      const token = await requireRunner(context, request);
+      const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
+      room.keep();
+      response.json(await support(context, token, parse(supportRequest, jsonBody(body, mostMembers), 'call')));
+    }),
+  );
 
   router
     .route('/content/:sha256')

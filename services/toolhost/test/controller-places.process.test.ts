@@ -25,7 +25,7 @@ test('projects take turns for the places of controllers', async () => {
   const begun: string[] = [];
   const call = (project: string, toolpack: string) =>
     controllers.call({
-      files: new Map([['controller.mjs', Buffer.from(module)]]),
+      files: () => Promise.resolve(new Map([['controller.mjs', Buffer.from(module)]])),
       module: 'controller.mjs',
       order: {
         tool: 'ask',

@@ -345,6 +345,24 @@ test('nothing is asked without a step that is open, of another toolpack or for a
   expect(await bodies()).toEqual([]);
 });
 
+test('a call whose sender leaves is one of those under way until it ends', async () => {
+  const call = { step: '1.0', toolpack: 'own', asks: { tool: 'own.do', input: { do: 'hang' } } };
+  const leaving = new AbortController();
+  const left = Array.from({ length: 16 }, (_, number) =>
+    fetch(`${bench.toolhost.runnerUrl}/support`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${dev.answer.toolToken}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...whose(), ...call, number: number + 1 }),
+      signal: leaving.signal,
+    }),
+  );
+  const gone = Promise.allSettled(left);
+  await eventually('all are under way', async () => (await rows()).length === 16);
+  leaving.abort();
+  await gone;
+  expect(await support(17, { do: 'facts' })).toMatchObject({ status: 503, body: { code: 'attempt-busy' } });
+});
+
 test('an agent calls a tool of a toolpack by a step in the sandbox alone, and another one’s not at all', async () => {
   expect(await dev.tool('own.do', {}, { step: '4.0' })).toMatchObject({
     body: { code: 'tool-unknown', detail: expect.stringContaining('begin it with POST /tool/begin') },

@@ -19,7 +19,6 @@ const leastHeapMb = 128;
 
 interface Job {
   task: ThreadJob;
-  over: AbortSignal;
   resolve(answer: Extract<ThreadAnswer, { ok: true }>): void;
   reject(error: unknown): void;
 }
@@ -72,17 +71,42 @@ export class BodyReader {
   }
 
   async #inThread<Task extends ThreadJob>(
-    { project, attempt }: BodySender,
+    of: BodySender,
     task: Task,
     over: AbortSignal,
   ): Promise<{ facts: FactsOf[Task['kind']]; json: Uint8Array }> {
+    over.throwIfAborted();
     const { facts, json } = await new Promise<Extract<ThreadAnswer, { ok: true }>>((resolve, reject) => {
-      const job: Job = { task, over, resolve, reject };
-      const attempts = this.#waiting.get(project) ?? new Map<string, Job[]>();
-      this.#waiting.set(project, attempts.set(attempt, [...(attempts.get(attempt) ?? []), job]));
-      memoryTurns.take(project, () => this.#readNext(project)).catch(reject);
+      const job: Job = { task, resolve, reject };
+      over.addEventListener('abort', () => {
+        // The room of its bytes is released, also where a thread reads it.
+        job.reject(over.reason);
+        this.#forget(of, job);
+      });
+      this.#add(of, job);
     });
     return { facts: facts as FactsOf[Task['kind']], json };
+  }
+
+  #add({ project, attempt }: BodySender, job: Job): void {
+    const attempts = this.#waiting.get(project) ?? new Map<string, Job[]>();
+    this.#waiting.set(project, attempts.set(attempt, [...(attempts.get(attempt) ?? []), job]));
+    this.#queue(project);
+  }
+
+  /** Waits for a turn of the project, and holds no body meanwhile. */
+  #queue(project: string): void {
+    // Each job is told of its own failure.
+    memoryTurns.take(project, () => this.#readNext(project)).catch(() => undefined);
+  }
+
+  /** Removes a job that waits. */
+  #forget({ project, attempt }: BodySender, job: Job): void {
+    const attempts = this.#waiting.get(project);
+    const others = attempts?.get(attempt)?.filter((other) => other !== job) ?? [];
+    if (others.length > 0) attempts?.set(attempt, others);
+    else attempts?.delete(attempt);
+    if (attempts?.size === 0) this.#waiting.delete(project);
   }
 
   /** Ends the thread. Pending and running jobs are aborted. */
@@ -94,11 +118,15 @@ export class BodyReader {
     }
   }
 
+  /** Reads the project's next job, if its sender has not left. */
   async #readNext(project: string): Promise<void> {
     const job = this.#take(project);
-    if (!job || this.#closed) job?.reject(stopping());
-    else if (job.over.aborted) job.reject(job.over.reason);
-    else await this.#read(job);
+    if (!job) return;
+    try {
+      await this.#read(job);
+    } catch (error) {
+      job.reject(error);
+    }
   }
 
   /** Takes a project's next job. Its attempt moves to the end of the project's. */
@@ -114,6 +142,7 @@ export class BodyReader {
   }
 
   async #read(job: Job): Promise<void> {
+    if (this.#closed) throw stopping();
     const thread = (this.#thread ??= this.#started());
     const { task } = job;
     const isKept = task.bytes.length <= keptBytes;

@@ -16,19 +16,29 @@ export function closeOf(response: Response): AbortSignal {
 }
 
 /** How long a body holds its room: until its sender disconnects, or, once kept, until it is released. */
-export interface HeldRoom {
+interface HeldRoom {
   /** Aborted when the room is released. */
   readonly until: AbortSignal;
   keep(): void;
   release(): void;
 }
 
-/** Room for a model call: the call is finished even if its sender disconnects, and holds its memory until then. */
-export function roomOf(response: Response): HeldRoom {
+/** Room for a call that is finished even if its sender disconnects, and holds its memory until then. */
+function roomOf(response: Response): HeldRoom {
   const gone = closeOf(response);
   const room = new AbortController();
   const release = () => room.abort();
   gone.addEventListener('abort', release);
   if (gone.aborted) release();
   return { until: room.signal, keep: () => gone.removeEventListener('abort', release), release };
+}
+
+/** Does what a request with a body asks for, and releases its room then. */
+export async function inRoom(response: Response, work: (room: HeldRoom) => Promise<void>): Promise<void> {
+  const room = roomOf(response);
+  try {
+    await work(room);
+  } finally {
+    room.release();
+  }
 }

@@ -20,7 +20,8 @@ const untilRefused = 2;
 
 /** A call of a toolpack's controller module. */
 export interface ControllerWork extends Pick<ControllerCall, 'reply'> {
-  readonly files: ToolpackFiles;
+  /** Read when the call has its place: what waits holds none. */
+  readonly files: () => Promise<ToolpackFiles>;
   /** The module, by its path in the toolpack. */
   readonly module: string;
   readonly order: Omit<ControllerCall['order'], 'module'>;
@@ -75,7 +76,7 @@ export class Controllers {
     await requireWithin(order, untilRefused, 'is not called: its toolpack');
     const directory = await realpath(await mkdtemp(join(tmpdir(), 'suzumio-toolpack-')));
     try {
-      for (const [path, bytes] of files) {
+      for (const [path, bytes] of await files()) {
         await mkdir(dirname(join(directory, path)), { recursive: true, mode: 0o700 });
         await writeFile(join(directory, path), bytes, { mode: 0o400 });
       }

@@ -164,10 +164,12 @@ async function outcome(
   if (pack.controller === undefined) {
     throw new SuzumioError('toolpack-failed', `The toolpack ${pack.id} has no controller module: it calls none.`);
   }
-  const bytes = await contentOf(context, store.project).readStart(pack.sha256, maxToolpackContentBytes);
   const agent = agentRow(store.reader, call.agent);
   return context.controllers.call({
-    files: filesOfToolpack(bytes),
+    files: async () => {
+      const content = contentOf(context, store.project);
+      return filesOfToolpack(await content.readStart(pack.sha256, maxToolpackContentBytes));
+    },
     module: pack.controller,
     order: {
       tool: asks.tool,

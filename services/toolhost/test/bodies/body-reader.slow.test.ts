@@ -73,13 +73,36 @@ test('attempts take turns, however much one of them asks', async () => {
   expect(order.indexOf('quiet')).toBeLessThanOrEqual(2);
 });
 
-test('what nobody waits for any more is not read', async () => {
+test('what nobody waits for any more is given up before its turn', async () => {
+  const first = reader.question(sender('a'), bytes(manyCostly(20)), 'turn', waiting);
   const over = new AbortController();
-  const first = reader.question(sender('a'), bytes(long('one')), 'turn', waiting);
-  const second = reader.question(sender('a'), bytes(long('two')), 'turn', over.signal);
+  const left = Array.from({ length: 3 }, () => reader.question(sender('a'), bytes(long('two')), 'turn', over.signal));
+  const order: string[] = [];
+  const outcomes = Promise.all([
+    first.then(() => order.push('first')),
+    ...left.map((read) => read.catch(() => order.push('left'))),
+  ]);
   over.abort(new Error('gone'));
-  await first;
-  await expect(second).rejects.toThrow('gone');
+  await outcomes;
+  expect(order).toEqual(['left', 'left', 'left', 'first']);
+  await expect(reader.question(sender('a'), bytes(long('Next?')), 'turn', waiting)).resolves.toBeDefined();
+});
+
+test('what nobody waits for any more has no answer, though it is being read', async () => {
+  const over = new AbortController();
+  const read = reader.question(sender('a'), bytes(manyCostly(20)), 'turn', over.signal);
+  const next = reader.question(sender('b'), bytes(long('Next?')), 'turn', waiting);
+  // Its bytes are the thread's.
+  await new Promise((resolve) => setImmediate(resolve));
+  over.abort(new Error('gone'));
+  await expect(read).rejects.toThrow('gone');
+  await expect(next).resolves.toBeDefined();
+});
+
+test('where no thread can be started, each of them is told', async () => {
+  const none = new BodyReader(new URL('https://localhost/none.js'));
+  const reads = ['a', 'b', 'a'].map((name) => none.question(sender(name), bytes(long(name)), 'turn', waiting));
+  for (const read of await Promise.allSettled(reads)) expect(read.status).toBe('rejected');
 });
 
 test('questions that wait when it closes are given up', async () => {

@@ -40,6 +40,8 @@ export class BodyChunks {
       if (isRefused) stopParsing(socket);
       return wantsMore && !isDue();
     };
+    // Node would discard the rest of a body, once its answer is sent, without counting it.
+    Object.assign(request, { _dump: () => request.removeAllListeners('data').resume() });
     request._read = (size) => {
       if (isDue()) setImmediate(read, size);
       else read(size);

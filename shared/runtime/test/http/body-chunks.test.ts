@@ -21,6 +21,10 @@ beforeEach(async () => {
   const bodyChunks = new BodyChunks();
   server = createServer((request, response) => {
     bodyChunks.watch(request);
+    if (request.url === '/early') {
+      response.end('early');
+      return;
+    }
     const push = request.push.bind(request);
     let inTurn = 0;
     request.push = (chunk: unknown, encoding) => {
@@ -85,6 +89,22 @@ describe('a body', () => {
     socket.write(end);
     expect(await socket.received()).toMatch(/\r\n10000$/);
   });
+});
+
+test('chunks that nobody reads any more, because the answer is sent, end the connection like others', async () => {
+  const socket = rawSocket(url);
+  socket.write('POST /early HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  await eventually('it is answered', () => socket.soFar().includes('early'));
+  socket.write(of(1, 100_000));
+  expect(await socket.received()).toContain('too many short chunks');
+});
+
+test('a body that nobody reads, because the answer is sent, leaves the connection to the next request', async () => {
+  const socket = rawSocket(url);
+  socket.write('POST /early HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n');
+  await eventually('it is answered', () => socket.soFar().includes('early'));
+  socket.write(of(100, 40_000) + end + begin + of(5, 1) + end);
+  expect(await socket.received()).toMatch(/\r\n5$/);
 });
 
 test('one connection does not pay for another', async () => {
