@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
@@ -374,4 +375,15 @@ test('an agent calls a tool of a toolpack by a step in the sandbox alone, and an
   expect(await step('begin', { step: '3.0', tool: 'own.none', input: {} })).toMatchObject({
     body: { code: 'tool-unknown' },
   });
+});
+
+test('where no file descriptor is left, a call is refused, and the service goes on', async () => {
+  const fixture = fileURLToPath(new URL('fixtures/no-descriptors.mjs', import.meta.url));
+  const { stdout } = await promisify(execFile)('/bin/sh', [
+    '-c',
+    'ulimit -n 64; exec "$0" "$1"',
+    process.execPath,
+    fixture,
+  ]);
+  expect(stdout).toMatch(/^toolpack-failed: .*its process could not start: .*EMFILE/);
 });

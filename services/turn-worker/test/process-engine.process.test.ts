@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AttemptRef } from '@suzumio/protocol/attempts';
 import { eventually } from '../../../test/support/poll.js';
@@ -52,4 +55,11 @@ describe('a killed turn that runs as a process', () => {
     expect(existsSync(own)).toBe(false);
     expect(readdirSync(join(root, 'd'))).toEqual([]);
   });
+});
+
+test('where no file descriptor is left, a turn does not start, and the worker goes on', async () => {
+  const fixture = fileURLToPath(new URL('fixtures/no-descriptors.mjs', import.meta.url));
+  const limited = ['-c', 'ulimit -n 64; exec "$0" "$1" "$2"', process.execPath, fixture, root];
+  const { stdout } = await promisify(execFile)('/bin/sh', limited);
+  expect(stdout).toBe('container-start-failed: The runner could not be started as a process.\n');
 });

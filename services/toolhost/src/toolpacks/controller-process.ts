@@ -60,9 +60,12 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
     ],
     { cwd: directory, env: {}, detached: true, stdio: ['ignore', 'ignore', 'pipe', 'pipe'] },
   );
+  const { promise, resolve, reject } = Promise.withResolvers<PackAnswer>();
+  child.once('error', (error) => reject(failed(tool, `its process could not start: ${error.message}`)));
+  // Without a process, as where no descriptor is left, it may have no channel, either.
+  if (child.pid === undefined) return promise;
   const channel = child.stdio[3] as Duplex;
   const printed = lastOf(child.stderr);
-  const { promise, resolve, reject } = Promise.withResolvers<PackAnswer>();
   const late = setTimeout(() => {
     const message = `${tool} has not answered within ${String(limitMs / 1000)} s, and was ended. What it has done until then stands.`;
     reject(new SuzumioError('toolpack-timeout', message, { tool }));
@@ -75,7 +78,6 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
   }, lookMs);
   const stopped = () => reject(signal.reason);
   signal.addEventListener('abort', stopped);
-  child.once('error', (error) => reject(failed(tool, `its process could not start: ${error.message}`)));
   // Once all that it has said is read.
   child.once('close', (code, by) => {
     const how = `its process ended (${by ?? `exit code ${String(code)}`})`;

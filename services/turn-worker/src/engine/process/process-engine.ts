@@ -96,11 +96,12 @@ export class ProcessEngine implements TurnEngine {
       },
     });
     const log = new LogTail(options.maxLogBytes);
-    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => log.write(chunk));
-    await Promise.race([
-      once(child, 'spawn'),
-      once(child, 'error').then(([error]) => Promise.reject(startFailed(error))),
-    ]);
+    const started = once(child, 'spawn').catch((error: unknown) => Promise.reject(startFailed(error)));
+    // Without a process, as where no descriptor is left, it may have no outputs, either.
+    if (child.pid !== undefined) {
+      for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => log.write(chunk));
+    }
+    await started;
     return new ProcessSandbox(child, log, `${turnMark}=${options.turnDirectory}`);
   }
 
