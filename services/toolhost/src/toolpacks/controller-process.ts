@@ -97,7 +97,7 @@ export async function callController(call: ControllerCall): Promise<PackAnswer> 
     signal.removeEventListener('abort', stopped);
     channel.destroy();
     try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+      process.kill(-child.pid, 'SIGKILL');
     } catch {
       // It has ended by itself.
     }
