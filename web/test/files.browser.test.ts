@@ -45,6 +45,7 @@ describe('files', () => {
     const page = await open('/p/team/files');
     await page.getByRole('link', { name: /levels\.csv/ }).click();
     await page.getByRole('cell', { name: '218' }).waitFor();
+    expect(await page.locator('.table-values .number').allTextContents()).toEqual(['level', '218', '190']);
     await page.getByText('version 2 of 2').waitFor();
     await page.getByLabel('Compare with').selectOption({ label: 'version 1' });
     await page.getByText('- north,212').waitFor();
@@ -164,6 +165,10 @@ test('the log has what happened, about all or one', async () => {
   await page.getByText('project.submitted').first().waitFor();
   await page.getByLabel('About').selectOption('ben');
   await page.getByText('project.submitted').first().waitFor({ state: 'detached' });
+  await page.getByLabel('About').selectOption('');
+  await page.getByText('ada handed in version 2 of the report').waitFor();
+  await page.getByRole('link', { name: 'version 2 of the report' }).click();
+  await page.getByText('The north gauge at 20:00: 218.').waitFor();
 });
 
 test('the system says who is here', async () => {

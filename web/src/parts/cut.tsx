@@ -39,12 +39,3 @@ export function Cut({ text, isCut = false, end = false }: { text: string; isCut?
     </div>
   );
 }
-
-/** The beginning of a text in one line. */
-export function oneLine(text: string, most = 160): string {
-  const line = text
-    .slice(0, most * 2)
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  return visible(line.length > most || text.length > most * 2 ? `${line.slice(0, most)}…` : line);
-}

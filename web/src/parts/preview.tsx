@@ -176,14 +176,17 @@ export function rowsOfCsv(text: string, separator: string, most: number): string
 }
 
 function Csv({ text, separator }: { text: string; separator: string }) {
-  const [head = [], ...rows] = useMemo(() => rowsOfCsv(text, separator, mostCsvRows + 1), [text, separator]);
+  const { head, rows, numbers } = useMemo(
+    () => tableOf(rowsOfCsv(text, separator, mostCsvRows + 1)),
+    [text, separator],
+  );
   return (
     <div className="table-scroll">
       <table className="table table-values">
         <thead>
           <tr>
             {head.slice(0, mostCells).map((cell, index) => (
-              <th key={index} scope="col">
+              <th key={index} scope="col" className={numbers[index] ? 'number' : undefined}>
                 <bdi>{visible(cell.slice(0, 200))}</bdi>
               </th>
             ))}
@@ -193,7 +196,7 @@ function Csv({ text, separator }: { text: string; separator: string }) {
           {rows.map((row, index) => (
             <tr key={index}>
               {row.slice(0, mostCells).map((cell, column) => (
-                <td key={column} className={/^-?[\d.,]+$/.test(cell) ? 'number' : undefined}>
+                <td key={column} className={numbers[column] ? 'number' : undefined}>
                   <bdi>{visible(cell.slice(0, 200))}</bdi>
                 </td>
               ))}
@@ -204,4 +207,13 @@ function Csv({ text, separator }: { text: string; separator: string }) {
       {rows.length === mostCsvRows ? <p className="empty-line">The first {mostCsvRows} rows.</p> : null}
     </div>
   );
+}
+
+/** A table with its head, and which of its columns have numbers alone. */
+function tableOf([head = [], ...rows]: readonly string[][]) {
+  const numbers = head.map((_name, column) => {
+    const values = rows.map((row) => row[column] ?? '').filter((cell) => cell !== '');
+    return values.length > 0 && values.every((cell) => /^-?[\d.,]+(e[+-]?\d+)?$/i.test(cell));
+  });
+  return { head, rows, numbers };
 }

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { span } from './numbers.js';
 
 /** The time, again each so many milliseconds. */
 export function useNow(everyMs: number): number {
@@ -64,14 +65,4 @@ export function Ago({ at, inWords = false }: { at: string; inWords?: boolean }) 
       {!inWords ? short : ms < justMs ? 'just now' : `${short} ago`}
     </time>
   );
-}
-
-/** A span of time in its largest unit. */
-export function span(ms: number): string {
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`;
-  if (ms < 100_000) return `${Math.round(ms / 1_000)} s`;
-  if (ms < 100 * 60_000) return `${Math.round(ms / 60_000)} min`;
-  if (ms < 48 * 3_600_000) return `${Math.round(ms / 3_600_000)} h`;
-  return `${Math.round(ms / 86_400_000)} d`;
 }

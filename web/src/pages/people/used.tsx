@@ -1,4 +1,5 @@
-import { span, useNow } from '../../parts/time.js';
+import { useNow } from '../../parts/time.js';
+import { span } from '../../parts/numbers.js';
 
 /** To within how long it is known when something was used. */
 const knownToMs = 5 * 60_000;

@@ -1,5 +1,5 @@
-import type { Event, ProjectDetail } from '@suzumio/sdk/client';
-import { useSearchParams } from 'wouter';
+import type { Agent, Event, ProjectDetail } from '@suzumio/sdk/client';
+import { Link, useSearchParams } from 'wouter';
 import { api, keys } from '../../api.js';
 import { Acts } from '../../parts/acts.js';
 import { Copyable } from '../../parts/copy.js';
@@ -10,11 +10,11 @@ import { Growing } from '../../parts/growing.js';
 import { useGrowing } from '../../parts/use-growing.js';
 import { Moment } from '../../parts/time.js';
 import { useActs } from '../../use-acts.js';
+import { saidOf } from './event-words.js';
 
 const part = 100;
 /** What a row is likely to be high. */
 const rowPx = 34;
-const mostValueChars = 200;
 
 /** Everything that has happened in a project, or what people did, the newest first. */
 export function Log({ detail }: { detail: ProjectDetail }) {
@@ -59,7 +59,7 @@ export function Log({ detail }: { detail: ProjectDetail }) {
       {isActs ? (
         <ActsOf key={actor} project={project.id} actor={actor} />
       ) : (
-        <Events key={`${agent} ${actor}`} project={project.id} agent={agent} actor={actor} />
+        <Events key={`${agent} ${actor}`} project={project.id} agents={agents} agent={agent} actor={actor} />
       )}
     </div>
   );
@@ -80,7 +80,17 @@ function ActsOf({ project, actor }: { project: string; actor: string }) {
   );
 }
 
-function Events({ project, agent, actor }: { project: string; agent: string; actor: string }) {
+function Events({
+  project,
+  agents,
+  agent,
+  actor,
+}: {
+  project: string;
+  agents: readonly Agent[];
+  agent: string;
+  actor: string;
+}) {
   const list = useGrowing<Event>([...keys.project(project), 'events', agent, actor], (place) =>
     api.listEvents({
       project,
@@ -98,7 +108,7 @@ function Events({ project, agent, actor }: { project: string; agent: string; act
       <Growing
         list={list}
         none={<p className="quiet">Nothing has happened so.</p>}
-        render={(event) => <Row event={event} />}
+        render={(event) => <Row event={event} project={project} agents={agents} />}
         heightPx={rowPx}
         className="log"
       />
@@ -106,7 +116,8 @@ function Events({ project, agent, actor }: { project: string; agent: string; act
   );
 }
 
-function Row({ event }: { event: Event }) {
+function Row({ event, project, agents }: { event: Event; project: string; agents: readonly Agent[] }) {
+  const { subject, words } = saidOf(event, project, agents);
   return (
     <div className="log-row">
       <span className="log-time">
@@ -114,22 +125,19 @@ function Row({ event }: { event: Event }) {
       </span>
       <b className="log-type">{event.type}</b>
       <span className="log-words">
-        {event.agent === null ? null : (
-          <b>
-            <bdi>{event.agent}</bdi>
-          </b>
-        )}{' '}
-        <bdi>{wordsOf(event)}</bdi>
+        <b>
+          <bdi>{subject}</bdi>
+        </b>{' '}
+        {words.map((one, at) =>
+          typeof one === 'string' ? (
+            <bdi key={at}>{one}</bdi>
+          ) : (
+            <Link key={at} href={one.to} className="evidence">
+              <bdi>{one.text}</bdi>
+            </Link>
+          ),
+        )}
       </span>
     </div>
   );
-}
-
-/** What an event says, each field in short. */
-function wordsOf({ data }: Event): string {
-  return Object.entries(data as Record<string, unknown>)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .map((text) => visible(text.length > mostValueChars ? `${text.slice(0, mostValueChars)}…` : text))
-    .join(', ');
 }

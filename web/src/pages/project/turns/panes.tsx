@@ -5,9 +5,9 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { Markdown } from '../../../parts/markdown.js';
 import { visible } from '../../../parts/visible.js';
-import { count, dollars, some } from '../../../parts/numbers.js';
+import { count, dollars, some, span } from '../../../parts/numbers.js';
 import { stateOfAttempt } from '../../../parts/states.js';
-import { Moment, span } from '../../../parts/time.js';
+import { Moment } from '../../../parts/time.js';
 import { called } from '../../../parts/places.js';
 import { useTurnLog, useTurnMail } from './use-turn.js';
 

@@ -1,8 +1,7 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
-import { oneLine } from '../../../../parts/cut.js';
 import { Markdown } from '../../../../parts/markdown.js';
-import { visible } from '../../../../parts/visible.js';
+import { oneLine, visible } from '../../../../parts/visible.js';
 import { count, dollars, some } from '../../../../parts/numbers.js';
 import { Row, spanOf } from './row.js';
 

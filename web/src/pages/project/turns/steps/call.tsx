@@ -1,8 +1,8 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
-import { Cut, oneLine } from '../../../../parts/cut.js';
+import { Cut } from '../../../../parts/cut.js';
 import type { MarkKind } from '../../../../parts/mark-kind.js';
-import { visible } from '../../../../parts/visible.js';
+import { oneLine, visible } from '../../../../parts/visible.js';
 import { Row, Since, spanOf } from './row.js';
 
 /** What it did, with input and result. */

@@ -1,5 +1,5 @@
 import type { TurnDetail } from '@suzumio/sdk/client';
-import { oneLine } from '../../../../parts/cut.js';
+import { oneLine } from '../../../../parts/visible.js';
 
 /** Where attempts ended, and another one went on. */
 export function Ends({ turn, from, to }: { turn: TurnDetail; from: number; to: number }) {

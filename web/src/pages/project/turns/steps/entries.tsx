@@ -1,6 +1,6 @@
 import type { Agent, ConversationEntry, Message, TurnDetail } from '@suzumio/sdk/client';
 import { type ReactNode, useState } from 'react';
-import { Cut, oneLine } from '../../../../parts/cut.js';
+import { Cut } from '../../../../parts/cut.js';
 import { some } from '../../../../parts/numbers.js';
 import { Moment } from '../../../../parts/time.js';
 import { called } from '../../../../parts/places.js';
@@ -9,6 +9,7 @@ import { Answer } from './answer.js';
 import { Call } from './call.js';
 import { Ends } from './ends.js';
 import { Row } from './row.js';
+import { oneLine } from '../../../../parts/visible.js';
 
 /** What is known of the turn besides its steps. */
 interface Known {

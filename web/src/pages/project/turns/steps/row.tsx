@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { Mark } from '../../../../parts/mark.js';
 import type { MarkKind } from '../../../../parts/mark-kind.js';
 import { visible } from '../../../../parts/visible.js';
-import { span, useNow } from '../../../../parts/time.js';
+import { useNow } from '../../../../parts/time.js';
+import { span } from '../../../../parts/numbers.js';
 
 interface RowProps {
   mark: MarkKind;

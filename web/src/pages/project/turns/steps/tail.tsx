@@ -1,10 +1,9 @@
 import type { TurnDetail } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import { Copyable } from '../../../../parts/copy.js';
-import { oneLine } from '../../../../parts/cut.js';
 import { Markdown } from '../../../../parts/markdown.js';
 import { agentPath } from '../../../../parts/places.js';
-import { visible } from '../../../../parts/visible.js';
+import { oneLine, visible } from '../../../../parts/visible.js';
 import { Moment } from '../../../../parts/time.js';
 import type { Steps } from '../use-turn.js';
 import { Ends } from './ends.js';
