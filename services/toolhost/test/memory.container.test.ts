@@ -1,11 +1,14 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { defaultPolicy } from '@suzumio/core/policy/policy';
+import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { pushPath } from '@suzumio/protocol/shared-repository';
 import { maxChatBytes, stepHeader } from '@suzumio/protocol/model-chat';
 import { ContentStore } from '@suzumio/store/content/content-store';
+import { startProject } from '@suzumio/store/projects/project-transitions';
 import { storeLongestWorkspace } from '../../../shared/store/test/fixtures/longest-workspace.js';
 import { asComposeStarts } from '../../../test/support/compose-limits.js';
 import { freePort } from '../../../test/support/free-port.js';
@@ -43,11 +46,11 @@ const yaml = (name: string, ...names: string[]) =>
   `${thinkingYaml(server.baseURL, { name, agents: agents(...names) })}\ngit: { shared: true }\ntools: { toolpacks: [files] }\n`;
 
 /** Starts a ToolHost on the bench's directory with the memory that Compose gives. */
-async function startToolhost() {
+async function startToolhost(more: object = {}) {
   const [worker, runner, health] = [await freePort(), await freePort(), await freePort()];
   const { root, cell } = bench.testing;
   const policy = join(root, 'policy.yaml');
-  await writeFile(policy, JSON.stringify({ providers: [{ baseURL: server.baseURL }] }));
+  await writeFile(policy, JSON.stringify({ providers: [{ baseURL: server.baseURL }], ...more }));
   const settings = {
     SUZUMIO_ROOT: root,
     SUZUMIO_CELL: cell.id,
@@ -181,9 +184,61 @@ test('the longest questions, workspaces and packs of two projects together neith
   );
   over.abort();
   await beating;
-  expect(await docker('inspect', '--format', '{{.State.Status}} {{.State.OOMKilled}}', container ?? '')).toBe(
-    'running false',
-  );
+  expect(await stateOf('{{.State.Status}} {{.State.OOMKilled}}')).toBe('running false');
   expect(beats.filter(({ status }) => status !== '200')).toEqual([]);
   expect(attack.filter(({ status }) => status !== '200')).toEqual([]);
+});
+
+/** What the engine knows of the container. */
+const stateOf = (format: string) => docker('inspect', '--format', format, container ?? '');
+
+const greedy = `
+export const createControllerToolpack = () => ({
+  async support(tool, { fast }) {
+    const all = [];
+    for (;;) {
+      all.push(Buffer.alloc(fast ? 64e6 : 1e6, 1));
+      if (!fast) await new Promise((done) => setTimeout(done, 1));
+    }
+  },
+});
+`;
+
+test('a controller that takes memory as fast as it can ends, and its ToolHost goes on', async () => {
+  const pack = join(bench.testing.root, 'greedy');
+  const toolpacks = { directories: [pack] };
+  await mkdir(pack);
+  const manifest = { id: 'greedy', tools: [{ name: 'greedy.take' }] };
+  await writeFile(join(pack, 'suzumio.toolpack.json'), JSON.stringify(manifest));
+  await writeFile(join(pack, 'runner.mjs'), 'export default () => ({});\n');
+  await writeFile(join(pack, 'controller.mjs'), greedy);
+  const text = `
+name: lab
+task: Do it.
+backend: { runner: { mode: mock } }
+agents: { dev: { role: r, prompt: P., tools: [greedy.take] } }
+tools: { toolpacks: [{ id: greedy, path: ${pack} }] }
+`;
+  const { config } = loadProjectText(text, 'file');
+  await bench.restart({ policy: { ...defaultPolicy, toolpacks: { ...defaultPolicy.toolpacks, ...toolpacks } } });
+  await bench.testing.cell.createProject({ config, source: text, actor: 'test', mayLoad: () => true });
+  await bench.testing.cell.catalog.projects.noteRunning('lab');
+  await bench.testing.write('lab', (tx) => startProject(tx, 'test'));
+  const { turn, answer } = await bench.begin('lab', 'dev');
+  await bench.toolhost.stop();
+  const { worker, runner } = await startToolhost({ toolpacks });
+  const whose = { project: 'lab', agent: 'dev', turn };
+  const call = (path: string, body: object) => bench.post(`${runner}${path}`, answer.toolToken, { ...whose, ...body });
+  const take = async (step: string, fast: boolean) => {
+    expect(await call('/tool/begin', { step, tool: 'greedy.take', input: { fast } })).toMatchObject({ status: 200 });
+    return call('/support', { step, number: 1, toolpack: 'greedy', asks: { tool: 'greedy.take', input: { fast } } });
+  };
+  for (const [at, fast] of [true, false, true].entries()) {
+    expect(await take(`${String(at + 1)}.0`, fast)).toMatchObject({
+      body: { code: 'toolpack-failed', detail: expect.stringMatching(/memory/) },
+    });
+  }
+  const beat = `${worker}/projects/lab/turns/${turn}/attempts/1/heartbeat`;
+  expect(await bench.post(beat, answer.leaseToken, {})).toMatchObject({ status: 200 });
+  expect(await stateOf('{{.State.Status}} {{.RestartCount}}')).toBe('running 0');
 });
