@@ -77,15 +77,15 @@ export function useGrowing<Item extends Placed, Place extends Before = number>(
   const [taken, setTaken] = useState<Part<Item, Place>>();
   const [older, setOlder] = useState<{ isRead: boolean; error?: unknown }>({ isRead: false });
   const fresh = newest.data;
-  // Nothing is read yet that could move.
-  const isFirst = fresh !== undefined && (taken === undefined || taken.items.length === 0) && fresh !== taken;
-  if (isFirst && (taken === undefined || fresh.items.length > 0)) setTaken(fresh);
   const rows = taken?.items ?? fresh?.items ?? [];
   const places = new Map(rows.map(({ id, seq }) => [id, seq]));
-  const last = rows[0]?.seq ?? 0;
   const byId = new Map(fresh?.items.map((item) => [item.id, item]));
   const isThere = ({ id, seq }: Item) => byId.has(id) || isOlder(seq, fresh);
   const kept = rows.filter(isThere);
+  const last = kept[0]?.seq ?? 0;
+  // Nothing is read yet that could move, or nothing of it is left, as where a backup was restored.
+  const isAnew = taken === undefined || (kept.length === 0 && fresh !== taken && fresh?.items.length !== 0);
+  if (fresh !== undefined && isAnew) setTaken(fresh);
   // Those that have come, or have moved, since the rows were taken.
   const news = (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last - 1)).length;
   const takeIn = () => {
