@@ -1,6 +1,7 @@
 import type { Act } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import type { PlacedAct, useActs } from '../use-acts.js';
+import { wordsOf } from './event-words.js';
 import { Failure } from './failure.js';
 import { News, Older } from './growing.js';
 import { visible } from './visible.js';
@@ -14,7 +15,7 @@ const verbs: Readonly<Record<string, string>> = {
   'project.changes-requested': 'asked for changes of the report',
   'project.completed': 'approved the report',
   'project.stopped': 'stopped the project',
-  'project.labelled': 'changed its labels',
+  'project.labelled': 'changed the labels',
   'config.changed': 'changed the project file',
   'project.paused': 'paused the project',
   'project.resumed': 'resumed the project',
@@ -52,10 +53,6 @@ function verbOf({ type, subject }: Pick<Act, 'type' | 'subject'>): string {
   const verb = verbs[type] ?? type;
   return subject === null ? verb.replace(/ of$/, '') : verb;
 }
-
-const mostValueChars = 120;
-/** So many fields of a file are named that was changed. */
-const mostFields = 5;
 
 /**
  * What people did, a row each, the newest first, with what is new above it and the way to what is older below.
@@ -123,7 +120,7 @@ function ActsTable({
           title: 'With',
           className: 'wide',
           classOf: () => 'clip quiet',
-          cell: ({ type, data }) => <bdi>{type === 'config.changed' ? fieldsOf(data) : withWhat(data)}</bdi>,
+          cell: ({ type, data }) => <bdi>{wordsOf(type, data)}</bdi>,
         },
       ]}
     />
@@ -154,25 +151,4 @@ function NewVersion({ act: { project, data } }: { act: Act }) {
       {typeof reverts === 'number' ? `, which brings back ${reverts}` : ''}
     </>
   );
-}
-
-/** The fields of a file that were changed. */
-function fieldsOf({ changed }: Act['data']): string {
-  const fields = Array.isArray(changed) ? changed.map(String) : [];
-  const more = fields.length - mostFields;
-  return visible(fields.slice(0, mostFields).join(', ')) + (more > 0 ? ` and ${more} more` : '');
-}
-
-function withWhat(data: Act['data']): string {
-  return Object.entries(data)
-    .filter(([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name} ${wordsOf(value)}`)
-    .map((text) => visible(text.slice(0, mostValueChars)))
-    .join(', ');
-}
-
-function wordsOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
-  return JSON.stringify(value);
 }

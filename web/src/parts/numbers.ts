@@ -21,3 +21,14 @@ export function bytes(size: number): string {
 export function some(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
+
+/** Limits of a budget: `$5.00, unlimited tokens`. */
+export function limitsIn({ usd, tokens, turns }: Partial<Record<'usd' | 'tokens' | 'turns', unknown>>): string {
+  return [
+    usd === undefined ? [] : [typeof usd === 'number' ? dollars(usd) : 'unlimited dollars'],
+    tokens === undefined ? [] : [typeof tokens === 'number' ? some(tokens, 'token') : 'unlimited tokens'],
+    turns === undefined ? [] : [typeof turns === 'number' ? some(turns, 'turn') : 'unlimited turns'],
+  ]
+    .flat()
+    .join(', ');
+}

@@ -6,6 +6,7 @@ import { Copyable } from '../../parts/copy.js';
 import { Icon } from '../../parts/icon.js';
 import { visible } from '../../parts/visible.js';
 import { AgentOptions } from '../../parts/agent-options.js';
+import { wordsOf } from '../../parts/event-words.js';
 import { Growing } from '../../parts/growing.js';
 import { useGrowing } from '../../parts/use-growing.js';
 import { Moment } from '../../parts/time.js';
@@ -14,7 +15,6 @@ import { useActs } from '../../use-acts.js';
 const part = 100;
 /** What a row is likely to be high. */
 const rowPx = 34;
-const mostValueChars = 200;
 
 /** Everything that has happened in a project, or what people did, the newest first. */
 export function Log({ detail }: { detail: ProjectDetail }) {
@@ -119,17 +119,8 @@ function Row({ event }: { event: Event }) {
             <bdi>{event.agent}</bdi>
           </b>
         )}{' '}
-        <bdi>{wordsOf(event)}</bdi>
+        <bdi>{wordsOf(event.type, event.data)}</bdi>
       </span>
     </div>
   );
-}
-
-/** What an event says, each field in short. */
-function wordsOf({ data }: Event): string {
-  return Object.entries(data as Record<string, unknown>)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .map((text) => visible(text.length > mostValueChars ? `${text.slice(0, mostValueChars)}…` : text))
-    .join(', ');
 }
