@@ -7,6 +7,7 @@ import { News, Older } from './growing.js';
 import { visible } from './visible.js';
 import { Table } from './table.js';
 import { Moment } from './time.js';
+import { useNarrow } from './use-narrow.js';
 
 /** What each act is, as a sentence goes on after who did it. */
 const verbs: Readonly<Record<string, string>> = {
@@ -87,6 +88,7 @@ function ActsTable({
   actorHref: (actor: string) => string;
   ofOne?: boolean;
 }) {
+  const isNarrow = useNarrow();
   return (
     <Table
       rows={acts}
@@ -112,16 +114,25 @@ function ActsTable({
                   <bdi>{visible(act.subject)}</bdi>
                 </b>
               )}
+              {isNarrow ? (
+                <span className="acts-with quiet">
+                  <bdi>{wordsOf(act.type, act.data)}</bdi>
+                </span>
+              ) : null}
             </>
           ),
         },
         ...(ofOne ? [] : [{ title: 'Project', cell: (act: Act) => <ProjectOf act={act} /> }]),
-        {
-          title: 'With',
-          className: 'wide',
-          classOf: () => 'clip quiet',
-          cell: ({ type, data }) => <bdi>{wordsOf(type, data)}</bdi>,
-        },
+        ...(isNarrow
+          ? []
+          : [
+              {
+                title: 'With',
+                className: 'wide' as const,
+                classOf: () => 'clip quiet',
+                cell: ({ type, data }: Act) => <bdi>{wordsOf(type, data)}</bdi>,
+              },
+            ]),
       ]}
     />
   );
