@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
@@ -72,6 +72,8 @@ export interface TestCellOptions {
   startMs?: number;
   /** Where its directory is made. @default the system's */
   parent?: string;
+  /** A data directory that it begins as a copy of, as one that is restored from a backup. */
+  from?: string;
 }
 
 /** The same few projects are made again and again: each is parsed once in a suite. */
@@ -82,6 +84,7 @@ export async function testCell({
   startMs,
   freeBytes,
   freeFiles,
+  from,
   ...options
 }: TestCellOptions = {}): Promise<TestCell> {
   const root = await mkdtemp(join(parent, 'suzumio-cell-'));
@@ -98,7 +101,8 @@ export async function testCell({
     },
   };
   // As opening would make it: the steps of its schema, too, are made once in a suite.
-  writeEmptyDatabase(join(root, 'catalog.db'), catalogMigrations);
+  if (from === undefined) writeEmptyDatabase(join(root, 'catalog.db'), catalogMigrations);
+  else await cp(from, root, { recursive: true });
   const isGiven = freeBytes !== undefined || freeFiles !== undefined;
   const free = () => ({ bytes: freeBytes?.() ?? 1e15, files: freeFiles?.() ?? Infinity });
   const open = () => Cell.open(root, { ...options, ...(isGiven ? { free } : {}), hooks, context });

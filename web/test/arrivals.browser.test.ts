@@ -82,3 +82,20 @@ test.each([
     expect(await news.count()).toBe(0);
   },
 );
+
+test.each([
+  ['mail', '/p/team/mail', '.mailbox-row', '50+ new'],
+  ['the log', '/p/team/log', '.log-row', '100+ new'],
+] as const)('more than is read at once is not counted as less: %s', async (_list, path, rows, words) => {
+  const page = await open(path);
+  await page.locator(rows).nth(5).waitFor();
+  await page.locator(rows).nth(3).hover();
+  await page.mouse.wheel(0, 500);
+  await page.waitForTimeout(500);
+  for (let letter = 1; letter <= 101; letter += 1) await writeToBen('Read the gauge.');
+  const news = page.getByRole('button', { name: words, exact: true });
+  await news.waitFor();
+  await news.click();
+  await news.waitFor({ state: 'detached' });
+  await page.getByText(`Read the gauge. ${letters}`).first().waitFor();
+});

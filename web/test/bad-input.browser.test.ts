@@ -1,3 +1,6 @@
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
@@ -152,6 +155,68 @@ describe('a server', () => {
     browser.expectErrors(/ERR_|Failed to load/);
   });
 });
+
+test('a data directory that is restored from a backup is shown as it is now, wherever a page was open', async () => {
+  const port = await freePort();
+  const before = await testApi({ port });
+  await before.create();
+  await before.create(teamYaml.replace('name: team', 'name: kept'));
+  await playTurn(before, 'team', 'ada', 'context.get', () => undefined);
+  await playTurn(before, 'team', 'ben', 'context.get', () => undefined);
+  for (let number = 1; number <= 4; number += 1) await write(before, `Gauge ${number} of the past.`);
+  const page = await open('/p/team', { of: before });
+  await page.getByText('Gauge 4 of the past.').first().waitFor();
+
+  const backup = await mkdtemp(join(tmpdir(), 'suzumio-backup-'));
+  await cp(before.root, backup, { recursive: true });
+  await before.create(teamYaml.replace('name: team', 'name: lost'));
+  await playTurn(before, 'team', 'ada', 'context.get', () => undefined);
+  for (let number = 1; number <= 120; number += 1) await write(before, `Gauge ${number} of the lost future.`);
+  const mail = (await before.get('/api/projects/team/messages?order=desc&limit=1')).json as {
+    items: { seq: number }[];
+  };
+  const newest = mail.items[0]?.seq ?? 0;
+  await before.post('/api/projects/team/labels', { set: { level: 'future' } });
+  const file = teamYaml.replace('prompt: Read.', 'prompt: Read the future.');
+  expect(await before.call('PUT', '/api/projects/team/config', { body: { file, baseVersion: 1 } })).toMatchObject({
+    status: 200,
+  });
+  const shown: [path: string, before: string, after: string][] = [
+    ['/p/team/log', 'project.labelled', 'project.restored'],
+    ['/p/team/log?what=acts', 'future', 'made the project'],
+    ['/p/team/mail', 'Gauge 120 of the lost future.', 'Written after the restore.'],
+    [`/p/team/mail/${newest}`, 'Gauge 120 of the lost future.', `There is no message ${newest}`],
+    ['/p/team/turns?agent=ada', 'ada, turn 2', 'ada, turn 1'],
+    ['/p/team/turns/ada:2', 'Turn 2', 'There is no turn ada:2'],
+    ['/p/team/setup?v=2', 'Read the future.', 'version 2'],
+    ['/projects', 'lost', 'team'],
+    ['/p/lost', 'lost', 'There is no project lost'],
+    ['/p/lost/log', 'project.started', 'There is no project lost'],
+  ];
+  const others: [page: Page, after: string][] = [[page, 'Written after the restore.']];
+  for (const [path, words, after] of shown) {
+    const one = await browser.page(page.context());
+    await one.goto(`${before.url}${path}`);
+    await seen(one, words).waitFor();
+    others.push([one, after]);
+  }
+
+  await before.close();
+  const restored = await testApi({ port }, undefined, { from: backup });
+  await write(restored, 'Written after the restore.');
+  for (const [one, words] of others) {
+    await seen(one, words).waitFor();
+    await one.getByText('Connection lost').waitFor({ state: 'detached' });
+    expect(await one.locator('main').innerText()).not.toMatch(/future|ada, turn 2|This cannot be shown/);
+  }
+  await page.context().close();
+  await restored.close();
+  await rm(backup, { recursive: true });
+  browser.expectErrors(/ERR_|Failed to load/);
+});
+
+const seen = (page: Page, words: string) => page.locator('main').getByText(words).filter({ visible: true }).first();
+const write = (of: TestApi, body: string) => of.post('/api/projects/team/messages', { recipient: 'cat', body });
 
 test('an address that leads to nothing says so, with the way on', async () => {
   await submit(api, 'team', 'ada', '# Level\n');

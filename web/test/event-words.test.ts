@@ -39,7 +39,7 @@ test.each([
     'turn.cancelled',
     { number: 3, reason: 'too long' },
     { actor: 'maria' },
-    'maria cancelled a turn of Benny: too long',
+    'maria cancelled a turn of Benny: turn 3, too long',
   ],
   [
     'message.created',
@@ -61,12 +61,12 @@ test.each([
   ],
   ['agent.paused', { reason: 'It is night.' }, { actor: 'maria' }, 'maria paused Benny: It is night.'],
   ['agent.paused', { reason: '12 turns in an hour' }, {}, 'Benny was paused: 12 turns in an hour'],
-  ['budget.changed', { usd: 3 }, { actor: 'maria', agent: null }, 'maria changed a budget: usd 3'],
+  ['budget.changed', { usd: 3 }, { actor: 'maria', agent: null }, 'maria changed a budget: $3.00'],
   [
     'project.labelled',
     { set: { gauge: 'north' }, removed: ['old'] },
     { actor: 'maria', agent: null },
-    'maria set the labels gauge=north and removed the labels old',
+    'maria changed the labels: set "gauge" to "north", removed "old"',
   ],
   [
     'git.pushed',
@@ -86,7 +86,7 @@ test.each([
     { actor: 'ben' },
     'Benny published a‹202E›b, 254 B',
   ],
-  ['weather.changed', { wind: 3, to: { north: 1 } }, {}, 'Benny weather.changed: wind 3, to {"north":1}'],
+  ['weather.changed', { wind: 3, to: { north: 1 } }, {}, 'Benny weather.changed: wind 3, to north 1'],
 ])('%s of %j is said', (type, data, of, sentence) => {
   expect(said(type, data, of)).toBe(sentence);
 });

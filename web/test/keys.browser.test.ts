@@ -186,6 +186,24 @@ describe('the palette', () => {
     ]).toEqual(['/p/river', 0]);
   });
 
+  test('goes to the project whose name was typed, also where projects are read only after Enter', async () => {
+    const page = await open('/system');
+    const late = Promise.withResolvers<undefined>();
+    await page.route('**/api/projects?*', async (route) => {
+      await late.promise;
+      await route.continue();
+    });
+    await page.reload();
+    await title(page, 'System').waitFor();
+    await press(page, 'Control+k');
+    await page.getByRole('combobox', { name: /^Where to go/ }).fill('river');
+    await press(page, 'Enter');
+    await page.getByText('Projects are still being read.').waitFor();
+    late.resolve(undefined);
+    await title(page, 'river').waitFor();
+    expect(path(page)).toBe('/p/river');
+  });
+
   test('opens again in the moment in which it was closed', async () => {
     const page = await open('/projects');
     await title(page, 'Projects').waitFor();

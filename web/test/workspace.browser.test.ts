@@ -65,6 +65,13 @@ test('files are found by directories, read, downloaded, and seen as they were', 
   await page.getByRole('heading', { name: 'More notes' }).waitFor();
   await page.getByLabel('When').selectOption({ label: 'before the first turn' });
   await page.getByText(/is not in the workspace of ada as it was after its turn 0/).waitFor();
+  const leftOf = (selector: string) =>
+    page.evaluate<number>(`(() => {
+      const words = document.createRange();
+      words.selectNodeContents(document.querySelector('${selector}'));
+      return Math.round(words.getBoundingClientRect().left);
+    })()`);
+  expect(await leftOf('.panes-item > .empty-line')).toBe(await leftOf('.panes-item .about-title'));
   // What became of it is told, and what else there was is beside.
   await history.getByRole('link', { name: 'Turn 2' }).waitFor();
   expect(await violations(page)).toEqual([]);

@@ -1,6 +1,9 @@
 /** What tabs tell each other of the one stream that they share. */
 export type Told =
   | { kind: 'event'; project: string; type: string; agent: string | null; isMailToUser: boolean }
+  /** What was read may be old: something may have happened that nobody has told. */
+  | { kind: 'old' }
+  /** What was read, of one project or of all, may never have been: a backup was restored. */
   | { kind: 'reset'; project?: string }
   | { kind: 'deleted'; project: string }
   | { kind: 'state'; live: boolean }

@@ -10,14 +10,15 @@ const rests = new Map<string, { again: boolean }>();
 
 /** Reads again what an event is about. */
 export function refresh(told: Exclude<Told, { kind: 'hello' | 'state' }>): void {
-  if (told.kind === 'reset') {
-    markOld(told.project === undefined ? undefined : keys.project(told.project));
+  if (told.kind === 'old') {
+    markOld(undefined);
     return;
   }
-  if (told.kind === 'event' && redacting.has(told.type)) {
-    // What was read is forgotten, that of turns that have ended, too.
-    queries.resetQueries({ queryKey: keys.project(told.project) }).catch(() => undefined);
+  if (told.kind === 'reset') {
+    forget(told.project);
+    return;
   }
+  if (told.kind === 'event' && redacting.has(told.type)) forget(told.project);
   for (const queryKey of [keys.project(told.project), keys.inbox, keys.projects]) readAgain(queryKey);
   if (told.kind !== 'event' || deciding.has(told.type)) readAgain(keys.decided);
   // It is not among what is counted.
@@ -36,6 +37,12 @@ const deciding = new Set([
 ]);
 
 const redacting = new Set(['message.redacted', 'artifact.redacted', 'memory.redacted']);
+
+/** Has nothing left of what was read of a project, or of all, that of turns that have ended included; what is on show is read anew. */
+function forget(project: string | undefined): void {
+  const isOfIt = ([kind, of]: QueryKey) => kind !== keys.session[0] && (project === undefined || of === project);
+  queries.resetQueries({ predicate: ({ queryKey }) => isOfIt(queryKey) }).catch(() => undefined);
+}
 
 /** Has what is on show read again now, and everything else when it is shown. A failure is shown in its place. */
 function markOld(queryKey: QueryKey | undefined): void {

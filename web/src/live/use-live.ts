@@ -79,30 +79,35 @@ async function readOnce(project: string | null, tell: (told: Told) => void, sign
   const onOpen = () => {
     tell({ kind: 'state', live: true });
     // What was read before may have been read before something that no connection has told.
-    tell({ kind: 'reset' });
+    tell({ kind: 'old' });
   };
   const onLost = () => tell({ kind: 'state', live: false });
-  const stream = { onOpen, onLost, signal };
+  const anew = new AbortController();
+  // Everything would come again: what is on show is read anew, and followed from there.
+  const onReset = () => {
+    tell({ kind: 'reset' });
+    anew.abort();
+  };
+  const onNotice = (notice: CellNotice) => (notice.type === 'reset' ? onReset() : tell(toldBy(notice)));
+  const stream = { onOpen, onLost, signal: AbortSignal.any([signal, anew.signal]) };
   try {
     if (project === null) {
-      for await (const event of followCell(api, { ...stream, onNotice: (notice) => tell(toldBy(notice)) })) {
-        tell(toldOf(event.project, event));
-      }
-      return;
-    }
-    const onReset = () => tell({ kind: 'reset', project });
-    const { items } = await api.listEvents({ project, query: { limit: 1, order: 'desc' } });
-    const after = items[0]?.id;
-    for await (const event of followEvents(api, { ...stream, project, after, onReset })) {
-      tell(toldOf(project, event));
+      for await (const event of followCell(api, { ...stream, onNotice })) tell(toldOf(event.project, event));
+    } else {
+      const { items } = await api.listEvents({ project, query: { limit: 1, order: 'desc' } });
+      const after = items[0]?.id;
+      for await (const event of followEvents(api, { ...stream, project, after, onReset })) tell(toldOf(project, event));
     }
   } catch (error) {
     if (signal.aborted) return;
-    onLost();
-    // Signed out, or the project is deleted: the page says which.
-    if (isUnauthenticated(error)) await queries.invalidateQueries({ queryKey: keys.session });
-    else tell({ kind: 'reset' });
+    if (!anew.signal.aborted) {
+      onLost();
+      // Signed out, or the project is deleted: the page says which.
+      if (isUnauthenticated(error)) await queries.invalidateQueries({ queryKey: keys.session });
+      else tell({ kind: 'old' });
+    }
   }
+  if (anew.signal.aborted) await readOnce(project, tell, signal);
 }
 
 type ProjectEvent = Awaited<ReturnType<typeof api.listEvents>>['items'][number];
@@ -115,5 +120,5 @@ function toldOf(project: string, event: ProjectEvent): Told {
 
 function toldBy({ type, project }: CellNotice): Told {
   if (type === 'project.deleted' && project !== undefined) return { kind: 'deleted', project };
-  return project === undefined ? { kind: 'reset' } : { kind: 'reset', project };
+  return project === undefined ? { kind: 'old' } : { kind: 'reset', project };
 }

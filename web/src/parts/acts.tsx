@@ -1,16 +1,13 @@
 import type { Act } from '@suzumio/sdk/client';
 import { Link } from 'wouter';
 import type { PlacedAct, useActs } from '../use-acts.js';
-import { verbOf } from './act-verbs.js';
+import { verbOf, wordsOf } from './act-words.js';
 import { Failure } from './failure.js';
 import { News, Older } from './growing.js';
 import { visible } from './visible.js';
 import { Table } from './table.js';
 import { Moment } from './time.js';
-
-const mostValueChars = 120;
-/** So many fields of a file are named that was changed. */
-const mostFields = 5;
+import { useNarrow } from './use-narrow.js';
 
 /**
  * What people did, a row each, the newest first, with what is new above it and the way to what is older below.
@@ -45,6 +42,7 @@ function ActsTable({
   actorHref: (actor: string) => string;
   ofOne?: boolean;
 }) {
+  const isNarrow = useNarrow();
   return (
     <Table
       rows={acts}
@@ -70,16 +68,25 @@ function ActsTable({
                   <bdi>{visible(act.subject)}</bdi>
                 </b>
               )}
+              {isNarrow ? (
+                <span className="acts-with quiet">
+                  <bdi>{wordsOf(act.type, act.data)}</bdi>
+                </span>
+              ) : null}
             </>
           ),
         },
         ...(ofOne ? [] : [{ title: 'Project', cell: (act: Act) => <ProjectOf act={act} /> }]),
-        {
-          title: 'With',
-          className: 'wide',
-          classOf: () => 'clip quiet',
-          cell: ({ type, data }) => <bdi>{type === 'config.changed' ? fieldsOf(data) : withWhat(data)}</bdi>,
-        },
+        ...(isNarrow
+          ? []
+          : [
+              {
+                title: 'With',
+                className: 'wide' as const,
+                classOf: () => 'clip quiet',
+                cell: ({ type, data }: Act) => <bdi>{wordsOf(type, data)}</bdi>,
+              },
+            ]),
       ]}
     />
   );
@@ -109,25 +116,4 @@ function NewVersion({ act: { project, data } }: { act: Act }) {
       {typeof reverts === 'number' ? `, which brings back ${reverts}` : ''}
     </>
   );
-}
-
-/** The fields of a file that were changed. */
-function fieldsOf({ changed }: Act['data']): string {
-  const fields = Array.isArray(changed) ? changed.map(String) : [];
-  const more = fields.length - mostFields;
-  return visible(fields.slice(0, mostFields).join(', ')) + (more > 0 ? ` and ${more} more` : '');
-}
-
-function withWhat(data: Act['data']): string {
-  return Object.entries(data)
-    .filter(([, value]) => value !== null && value !== false && !(Array.isArray(value) && value.length === 0))
-    .map(([name, value]) => `${name} ${wordsOf(value)}`)
-    .map((text) => visible(text.slice(0, mostValueChars)))
-    .join(', ');
-}
-
-function wordsOf(value: unknown): string {
-  if (typeof value === 'string') return value;
-  if (Array.isArray(value) && value.every((one) => typeof one === 'string')) return value.join(', ');
-  return JSON.stringify(value);
 }

@@ -15,12 +15,13 @@ interface GrowingProps<Item> {
 }
 
 /** How much has come, above a list that somebody reads; it takes no room of its own. */
-export function News({ of: { news, show } }: { of: Arrivals }) {
+export function News({ of: { news, isMore, show } }: { of: Arrivals }) {
   return (
     <div className="news" aria-live="polite">
       {news > 0 ? (
         <button type="button" onClick={show}>
-          {news} new
+          {news}
+          {isMore ? '+' : ''} new
         </button>
       ) : null}
     </div>

@@ -31,3 +31,14 @@ export function span(ms: number): string {
   if (ms < 48 * 3_600_000) return `${Math.round(ms / 3_600_000)} h`;
   return `${Math.round(ms / 86_400_000)} d`;
 }
+
+/** Limits of a budget: `$5.00, unlimited tokens`. */
+export function limitsIn({ usd, tokens, turns }: Partial<Record<'usd' | 'tokens' | 'turns', unknown>>): string {
+  return [
+    usd === undefined ? [] : [typeof usd === 'number' ? dollars(usd) : 'unlimited dollars'],
+    tokens === undefined ? [] : [typeof tokens === 'number' ? some(tokens, 'token') : 'unlimited tokens'],
+    turns === undefined ? [] : [typeof turns === 'number' ? some(turns, 'turn') : 'unlimited turns'],
+  ]
+    .flat()
+    .join(', ');
+}

@@ -5,10 +5,30 @@ import remarkGfm from 'remark-gfm';
 /** Markdown as it looks; without HTML, pictures, or links that open here. */
 export default function RichText({ text }: { text: string }) {
   return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={components} urlTransform={safeAddress}>
+    <ReactMarkdown remarkPlugins={[remarkGfm, asItIs]} components={components} urlTransform={safeAddress}>
       {text}
     </ReactMarkdown>
   );
+}
+
+/** So many pieces of a text are drawn each by itself; one of more is shown as it is. */
+const mostPieces = 1_500;
+
+interface Piece {
+  type: string;
+  value?: string;
+  children?: Piece[];
+  data?: { hProperties: { className: string } };
+}
+
+function asItIs() {
+  return (tree: Piece, { value }: { value: unknown }) => {
+    const pieces = [tree];
+    for (let at = 0; at < pieces.length && at <= mostPieces; at += 1) pieces.push(...(pieces[at]?.children ?? []));
+    if (pieces.length <= mostPieces) return;
+    const text: Piece = { type: 'text', value: String(value) };
+    tree.children = [{ type: 'paragraph', children: [text], data: { hProperties: { className: 'plain' } } }];
+  };
 }
 
 const components = {

@@ -27,17 +27,20 @@ export type Scroller = RefObject<HTMLElement | null> | undefined;
 /** What has come to a list, and is not among its rows yet. */
 export interface Arrivals {
   news: number;
+  /** Whether more has come than is counted. */
+  isMore: boolean;
   /** Shows it, at the top of the list. */
   show: () => void;
 }
 
 /** What comes is taken in at once by a list whose top is in view; where somebody reads below it, when they ask for it. */
-function useArrivals(news: number, takeIn: () => void, scroller: Scroller): Arrivals {
+function useArrivals({ news, isMore }: Omit<Arrivals, 'show'>, takeIn: () => void, scroller: Scroller): Arrivals {
   useLayoutEffect(() => {
     if (news > 0 && (scroller?.current?.scrollTop ?? window.scrollY) <= 0) takeIn();
   });
   return {
     news,
+    isMore,
     show: () => {
       (scroller?.current ?? window).scrollTo({ top: 0 });
       // Rows that are measured above what is in view would be scrolled past: the list has to know first where it is.
@@ -46,19 +49,25 @@ function useArrivals(news: number, takeIn: () => void, scroller: Scroller): Arri
   };
 }
 
-/** A list of a fixed order, to which things come anywhere: one that has come since is left out until it is taken in. */
+/**
+ * A list of a fixed order, to which things come anywhere: one that has come since is left out until it is taken in.
+ *
+ * @param total how many there are, of which the items may be a part
+ */
 export function useSettled<Item extends { id: string }>(
-  items: readonly Item[] | undefined,
+  { items, total }: { items: readonly Item[] | undefined; total: number },
   { scroller, chosen }: { scroller: Scroller; chosen: string | undefined },
 ) {
-  const [known, setKnown] = useState<ReadonlySet<string>>();
-  const takeIn = () => setKnown(new Set(items?.map(({ id }) => id)));
+  const [known, setKnown] = useState<{ ids: ReadonlySet<string>; total: number }>();
+  const takeIn = () => setKnown({ ids: new Set(items?.map(({ id }) => id)), total });
   if (known === undefined && items !== undefined) takeIn();
   const rows = useMemo(
-    () => items?.filter(({ id }) => known === undefined || known.has(id) || id === chosen),
+    () => items?.filter(({ id }) => known === undefined || known.ids.has(id) || id === chosen),
     [items, known, chosen],
   );
-  return { rows, ...useArrivals((items?.length ?? 0) - (rows?.length ?? 0), takeIn, scroller) };
+  const news = (items?.length ?? 0) - (rows?.length ?? 0);
+  const isMore = known !== undefined && total - known.total > news;
+  return { rows, ...useArrivals({ news, isMore }, takeIn, scroller) };
 }
 
 /**
@@ -77,17 +86,19 @@ export function useGrowing<Item extends Placed, Place extends Before = number>(
   const [taken, setTaken] = useState<Part<Item, Place>>();
   const [older, setOlder] = useState<{ isRead: boolean; error?: unknown }>({ isRead: false });
   const fresh = newest.data;
-  // Nothing is read yet that could move.
-  const isFirst = fresh !== undefined && (taken === undefined || taken.items.length === 0) && fresh !== taken;
-  if (isFirst && (taken === undefined || fresh.items.length > 0)) setTaken(fresh);
   const rows = taken?.items ?? fresh?.items ?? [];
   const places = new Map(rows.map(({ id, seq }) => [id, seq]));
-  const last = rows[0]?.seq ?? 0;
   const byId = new Map(fresh?.items.map((item) => [item.id, item]));
   const isThere = ({ id, seq }: Item) => byId.has(id) || isOlder(seq, fresh);
   const kept = rows.filter(isThere);
+  const last = kept[0]?.seq ?? 0;
+  // Nothing is read yet that could move, or nothing of it is left, as where a backup was restored.
+  const isAnew = taken === undefined || (kept.length === 0 && fresh !== taken && fresh?.items.length !== 0);
+  if (fresh !== undefined && isAnew) setTaken(fresh);
   // Those that have come, or have moved, since the rows were taken.
   const news = (fresh?.items ?? []).filter(({ id, seq }) => seq > (places.get(id) ?? last - 1)).length;
+  // All of the newest part has come, and what is before it was not looked at.
+  const isMore = news === fresh?.items.length && fresh.previous !== undefined;
   const takeIn = () => {
     if (fresh === undefined) return;
     const joins = fresh.items.some(({ id }) => places.has(id));
@@ -100,7 +111,7 @@ export function useGrowing<Item extends Placed, Place extends Before = number>(
     rows: kept.map((row) => byId.get(row.id) ?? row),
     isRead: fresh !== undefined,
     unreadable: fresh?.unreadable ?? [],
-    ...useArrivals(news, takeIn, scroller),
+    ...useArrivals({ news, isMore }, takeIn, scroller),
     /** The place before which what is older is. */
     previous: taken?.previous,
     hasOlder: taken?.previous !== undefined && rows.length < most,

@@ -50,7 +50,7 @@ const unlimited = { readsPerSecond: 0, writesPerSecond: 0, failuresPerSecond: 0,
 export async function testApi(
   config: Partial<ApiConfig> = {},
   makeTransport?: (logger: ReturnType<typeof recordingLogger>['logger']) => Transport,
-  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'parent' | 'maxOpen' | 'startMs'> = {},
+  place: Pick<TestCellOptions, 'storage' | 'freeBytes' | 'parent' | 'maxOpen' | 'startMs' | 'from'> = {},
 ): Promise<TestApi> {
   const { logger, lines } = recordingLogger();
   const wakes: string[] = [];

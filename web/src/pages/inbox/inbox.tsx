@@ -22,7 +22,8 @@ export function Inbox() {
   const list = useRef<HTMLElement>(null);
   // On a narrow screen the whole page scrolls.
   const scroller = useNarrow() ? undefined : list;
-  const { rows, ...arrivals } = useSettled(inbox.data?.items, { scroller, chosen });
+  const { items, moreWaiting = 0 } = inbox.data ?? {};
+  const { rows, ...arrivals } = useSettled({ items, total: (items?.length ?? 0) + moreWaiting }, { scroller, chosen });
   const { item, settled, order, onward } = useShown(rows, chosen, list);
   useInboxKeys({ order, item, chosen, list, next: settled?.next });
   useTitle('Inbox');

@@ -1,6 +1,6 @@
 import type { Decision, InboxItem } from '@suzumio/sdk/client';
 import type { MarkKind } from '../../parts/mark-kind.js';
-import { count, dollars, some } from '../../parts/numbers.js';
+import { count, dollars, some, limitsIn } from '../../parts/numbers.js';
 import { agentPath, mailPath, turnPath } from '../../parts/places.js';
 
 export const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
@@ -113,14 +113,4 @@ export function decisionIn(item: Decision): string {
     case 'resumed':
       return `${item.displayName ?? item.agent ?? 'The project'} was resumed`;
   }
-}
-
-function limitsIn({ usd, tokens, turns }: Extract<Decision, { kind: 'budget-changed' }>['limits']): string {
-  return [
-    usd === undefined ? [] : [typeof usd === 'number' ? dollars(usd) : 'unlimited dollars'],
-    tokens === undefined ? [] : [typeof tokens === 'number' ? some(tokens, 'token') : 'unlimited tokens'],
-    turns === undefined ? [] : [typeof turns === 'number' ? some(turns, 'turn') : 'unlimited turns'],
-  ]
-    .flat()
-    .join(', ');
 }

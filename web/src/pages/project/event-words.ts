@@ -1,5 +1,5 @@
 import type { Agent, Event } from '@suzumio/sdk/client';
-import { isAct, verbOf } from '../../parts/act-verbs.js';
+import { isAct, verbOf, wordsOf } from '../../parts/act-words.js';
 import { bytes, dollars, some, span } from '../../parts/numbers.js';
 import { addressed, called, filePath, mailPath, repositoryPath, turnPath } from '../../parts/places.js';
 import { oneLine, visible } from '../../parts/visible.js';
@@ -163,21 +163,18 @@ const sayings: Readonly<Record<string, (told: Told) => Words>> = {
   'upstream.missed': (told) => [`has no news of ${told.text('repository')}: `, told.text('message')],
   'git.pushed': (told) => ['pushed ', { text: pushedRefs(told.list('updates')), to: repositoryPath(told.project) }],
   'agent.waiting': (told) => ['waits for mail', told.has('reason') ? `: ${told.text('reason')}` : ''],
-  'project.labelled': (told) => [labelled(told)],
   'config.changed': (told) => [
     'changed the project file to ',
     {
       text: `version ${told.number('version')}`,
       to: `/p/${told.project}/setup?v=${told.number('version')}&with=${told.number('version') - 1}`,
     },
-    told.list('changed').length === 0 ? '' : `: ${visible(told.list('changed').slice(0, mostNamed).join(', '))}`,
-    told.number('changes') > mostNamed ? `, ${told.number('changes') - mostNamed} more` : '',
+    detailOf(told.event),
   ],
   'memory.noted': (told) => [`noted ${told.text('note')}`],
   'memory.edited': (told) => [`changed its note ${told.text('note')}`],
   'memory.forgotten': (told) => [`erased its note ${told.text('note')}`],
-  'agent.paused': (told) => ['was paused', because(told)],
-  'budget.changed': (told) => [verbOf({ type: told.event.type, subject: null }), `: ${fieldsOf(told.event)}`],
+  'agent.paused': (told) => ['was paused', detailOf(told.event)],
 };
 
 /** Who it is about, and what goes on after that. What a person did to an agent begins with the person. */
@@ -186,18 +183,22 @@ export function saidOf(event: Event, project: string, agents: readonly Agent[]):
   const { type, actor, agent } = event;
   const name = agent === null ? null : visible(called(agent, agents));
   if (name !== null && actor !== 'system' && actor !== agent && isAct(type)) {
-    return { subject: visible(actor), words: [`${verbOf({ type, subject: name })} ${name}`, because(told)] };
+    return { subject: visible(actor), words: [`${verbOf({ type, subject: name })} ${name}`, detailOf(event)] };
   }
   const subject = told.has('sender') ? told.who('sender') : (name ?? visible(actor));
   const saying = sayings[type];
   if (saying) return { subject, words: saying(told) };
-  if (isAct(type)) return { subject, words: [verbOf({ type, subject: name }), because(told)] };
-  return { subject, words: [`${type}: ${fieldsOf(event)}`] };
+  return { subject, words: [isAct(type) ? verbOf({ type, subject: name }) : type, detailOf(event)] };
+}
+
+/** What an event says beside that. */
+function detailOf({ type, data }: Event): string {
+  const detail = wordsOf(type, data);
+  return detail === '' ? '' : `: ${detail}`;
 }
 
 function because(told: Told): string {
-  const why = told.text('because') || told.text('reason');
-  return why === '' ? '' : `: ${why}`;
+  return told.has('because') ? `: ${told.text('because')}` : '';
 }
 
 /** So many of something, where there are any. */
@@ -217,24 +218,4 @@ function pushedRefs(updates: readonly unknown[]): string {
     return `${to === null ? 'away ' : ''}${String(ref).replace(/^refs\/(heads|tags)\//, '')}`;
   });
   return oneLine(names.join(', ')) + several(updates.length - names.length, 'other');
-}
-
-function labelled(told: Told): string {
-  const set = Object.entries(told.record('set') ?? {}).map(([label, value]) => `${label}=${String(value)}`);
-  const parts = [
-    set.length === 0 ? '' : `set the labels ${set.join(', ')}`,
-    told.list('removed').length === 0 ? '' : `removed the labels ${told.list('removed').join(', ')}`,
-  ];
-  return oneLine(parts.filter((part) => part !== '').join(' and '), mostValueChars);
-}
-
-/** What an event says, each field in short: of an event that this page does not know. */
-function fieldsOf({ data }: Event): string {
-  return Object.entries(data as Data)
-    .filter(([, value]) => value !== null && value !== undefined)
-    .map(
-      ([name, value]) =>
-        `${name} ${oneLine(typeof value === 'string' ? value : JSON.stringify(value), mostValueChars)}`,
-    )
-    .join(', ');
 }

@@ -73,7 +73,7 @@ function ActsOf({ project, actor }: { project: string; actor: string }) {
   return (
     <div>
       <Acts list={list} ofOne actorHref={(one) => `/p/${project}/log?what=acts&by=${encodeURIComponent(one)}`} />
-      <p>
+      <p className="acts-foot">
         <Copyable text={`suzumio audit ${project}${actor === '' ? '' : ` --actor ${actor}`}`} />
       </p>
     </div>

@@ -115,7 +115,7 @@ function Gone({ id }: { id: string }) {
       <h1>
         There is no project <bdi>{id}</bdi>
       </h1>
-      <p>It was deleted, or the address is misspelt.</p>
+      <p>It was deleted, or is not in the backup that was restored, or the address is misspelt.</p>
       <Link href="/projects" className="button">
         All projects
       </Link>

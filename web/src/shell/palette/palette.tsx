@@ -25,9 +25,12 @@ function Chooser() {
   const ids = useId();
   const [text, setText] = useState('');
   const [wanted, setWanted] = useState<string>();
+  // Enter was pressed while what is nearest to the words may still come.
+  const [isHeld, setHeld] = useState(false);
   const acts = useActs();
   const found = useFound(text);
-  const groups = keyed(matching([acts, ...usePlaces()], text), found);
+  const { places, isReading } = usePlaces();
+  const groups = keyed(matching([acts, ...places], text), found);
   const choices = groups.flatMap((group) => group.choices);
   const wantedAt = choices.findIndex(({ key }) => key === wanted);
   // Enter does nothing that nobody has asked for, by words or by arrows.
@@ -44,12 +47,21 @@ function Chooser() {
     flushSync(closeDialog);
     choice.choose();
   };
+  useEffect(() => {
+    if (isHeld && !isReading) choose(chosen);
+  });
   const press = (event: KeyboardEvent) => {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (event.nativeEvent.isComposing || (by === 0 && event.key !== 'Enter')) return;
     event.preventDefault();
-    if (by === 0) choose(chosen);
-    else setWanted(choices.at((at === -1 && by === -1 ? -1 : at + by) % choices.length)?.key);
+    if (by === 0 && isReading && wantedAt === -1) {
+      setHeld(chosen !== undefined);
+    } else if (by === 0) {
+      choose(chosen);
+    } else {
+      setHeld(false);
+      setWanted(choices.at((at === -1 && by === -1 ? -1 : at + by) % choices.length)?.key);
+    }
   };
   return (
     <>
@@ -72,6 +84,7 @@ function Chooser() {
           onChange={({ target }) => {
             setText(target.value);
             setWanted(undefined);
+            setHeld(false);
           }}
           onKeyDown={press}
         />
@@ -96,7 +109,7 @@ function Chooser() {
         ))}
       </div>
       <p className="visually-hidden" role="status">
-        {text === '' ? '' : `${choices.length} to choose from`}
+        {isHeld ? 'Projects are still being read.' : text === '' ? '' : `${choices.length} to choose from`}
       </p>
     </>
   );

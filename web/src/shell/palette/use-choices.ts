@@ -88,12 +88,18 @@ export function useActs(): Choices {
   };
 }
 
-/** Pages, projects, and of the project in view its agents, newest turns and files. */
-export function usePlaces(): Choices[] {
+/** Pages, projects, and of the project in view its agents, newest turns and files; and whether some of them are still being read. */
+export function usePlaces(): { places: Choices[]; isReading: boolean } {
   const [place, navigate] = useLocation();
   const go: Go = (path) => () => navigate(path);
   const project = /^\/p\/([^/]+)/.exec(place)?.[1];
-  return [...usePages(project, go), useProjectChoices(go), ...useOfProject(project, go)];
+  const pages = usePages(project, go);
+  const projects = useProjectChoices(go);
+  const ofProject = useOfProject(project, go);
+  return {
+    places: [...pages, ...projects.places, ...ofProject.places],
+    isReading: projects.isReading || ofProject.isReading,
+  };
 }
 
 function usePages(project: string | undefined, go: Go): Choices[] {
@@ -126,25 +132,18 @@ function usePages(project: string | undefined, go: Go): Choices[] {
   return [{ title: `Pages of ${project}`, choices }, everywhere];
 }
 
-function useProjectChoices(go: Go): Choices {
-  const projects = useProjects().data ?? [];
+function useProjectChoices(go: Go): ReturnType<typeof usePlaces> {
+  const { data = [], isLoading } = useProjects();
   const failed = useFailed();
-  return {
-    title: 'Projects',
-    choices: projects.map((project) => {
-      const { mark, word } = stateOfProject(project, failed.has(project.id));
-      return {
-        id: `/p/${project.id}`,
-        title: project.id,
-        note: word,
-        sign: { mark },
-        choose: go(`/p/${project.id}`),
-      };
-    }),
-  };
+  const choices = data.map((project) => {
+    const { mark, word } = stateOfProject(project, failed.has(project.id));
+    const path = `/p/${project.id}`;
+    return { id: path, title: project.id, note: word, sign: { mark }, choose: go(path) };
+  });
+  return { places: [{ title: 'Projects', choices }], isReading: isLoading };
 }
 
-function useOfProject(project: string | undefined, go: Go): Choices[] {
+function useOfProject(project: string | undefined, go: Go): ReturnType<typeof usePlaces> {
   const id = project ?? '';
   const enabled = project !== undefined;
   const detail = useQuery({
@@ -157,13 +156,14 @@ function useOfProject(project: string | undefined, go: Go): Choices[] {
     queryFn: () => recentOf(id),
     enabled,
   });
-  if (detail.data === undefined) return [];
+  const isReading = detail.isLoading || newest.isLoading;
+  if (detail.data === undefined) return { places: [], isReading };
   const { agents } = detail.data;
   const called = (agent: string) => {
     const found = agents.find((one) => one.id === agent);
     return found ? nameOf(found) : agent;
   };
-  return [
+  const places: Choices[] = [
     {
       title: 'Agents',
       choices: agents.map((agent) => {
@@ -193,6 +193,7 @@ function useOfProject(project: string | undefined, go: Go): Choices[] {
       ],
     },
   ];
+  return { places, isReading };
 }
 
 async function recentOf(project: string) {

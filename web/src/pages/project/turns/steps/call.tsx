@@ -1,5 +1,6 @@
 import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
+import { useParams } from 'wouter';
 import { Cut } from '../../../../parts/cut.js';
 import type { MarkKind } from '../../../../parts/mark-kind.js';
 import { oneLine, visible } from '../../../../parts/visible.js';
@@ -8,6 +9,8 @@ import { Row, Since, spanOf } from './row.js';
 /** What it did, with input and result. */
 export function Call({ entry, named }: { entry: ConversationEntry; named: number | undefined }) {
   const { tool, text, cutChars, code, status, seq, input } = entry;
+  const { project, turn } = useParams<{ project: string; turn: string }>();
+  const whole = `suzumio --json tool-calls ${project} --turn ${turn}`;
   const [isOpen, setOpen] = useState(named === seq || status === 'running');
   const given = parsed(input);
   const isCommand = commands.has(tool ?? '');
@@ -35,14 +38,18 @@ export function Call({ entry, named }: { entry: ConversationEntry; named: number
       {isCommand ? (
         <div className="terminal">
           <p className="terminal-command">$ {visible(commandIn(given).slice(0, 4_000))}</p>
-          {text === '' ? null : <Cut text={text} isCut={cutChars > 0} />}
+          {text === '' ? null : <Cut text={text} isCut={cutChars > 0} whole={whole} />}
         </div>
       ) : (
         <>
           <h3 className="quiet">Input</h3>
-          <Cut text={input === null ? '' : given === undefined ? input : JSON.stringify(given, null, 2)} />
+          <Cut
+            text={input === null ? '' : given === undefined ? input : JSON.stringify(given, null, 2)}
+            isCut={input !== null && given === undefined}
+            whole={whole}
+          />
           <h3 className="quiet">Result</h3>
-          <Cut text={text} isCut={cutChars > 0} />
+          <Cut text={text} isCut={cutChars > 0} whole={whole} />
         </>
       )}
     </Row>

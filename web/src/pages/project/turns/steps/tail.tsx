@@ -41,7 +41,7 @@ export function Tail({ turn, steps, project }: { turn: TurnDetail; steps: Steps;
           below={
             isSaid ? null : (
               <div className="step-said">
-                <Markdown text={turn.text?.slice(0, 20_000) ?? ''} />
+                <Markdown text={turn.text ?? ''} />
               </div>
             )
           }
