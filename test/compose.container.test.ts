@@ -131,20 +131,23 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
       expect(await stack.suzumio('approve', 'newsroom')).toMatchObject({ code: 0 });
     });
 
-    test('runs turns as a user that runs nothing else', async () => {
+    test('runs the turns of each project as a user that runs nothing else', async () => {
       const look = `const fs = require('node:fs');
         for (const worker of fs.readdirSync(process.env.SUZUMIO_WORKER_DIR)) {
           const top = process.env.SUZUMIO_WORKER_DIR + '/' + worker + '/workspaces/' + process.env.SUZUMIO_CELL;
           for (const project of fs.existsSync(top) ? fs.readdirSync(top) : [])
             for (const agent of fs.readdirSync(top + '/' + project)) {
               const { uid, gid } = fs.statSync(top + '/' + project + '/' + agent);
-              console.log(uid + ':' + gid);
+              console.log(project + ' ' + uid + ':' + gid);
             }
         }`;
       const [worker = ''] = await stack.containers('turn-worker');
       const users = (await docker('exec', worker, 'node', '-e', look)).split('\n');
-      expect(new Set(users)).toEqual(new Set(['39400:39400']));
-      expect(await inspected('.Config.User')).not.toContain('39400:39400');
+      const ofProjects = Array.from(new Set(users), (line) => line.split(' '));
+      for (const [, user] of ofProjects) expect(user).toMatch(/^39\d{7}:39400$/);
+      expect(new Set(ofProjects.map(([project]) => project)).size).toBe(ofProjects.length);
+      expect(new Set(ofProjects.map(([, user]) => user)).size).toBe(ofProjects.length);
+      for (const user of await inspected<string>('.Config.User')) expect(user).not.toMatch(/^39\d{7}:/);
     });
 
     test('shows every service to Prometheus once, with its figures', async () => {

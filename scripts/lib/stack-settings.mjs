@@ -11,8 +11,8 @@ const secret = () => randomBytes(32).toString('hex');
 const isRoot = process.getuid?.() === 0;
 /** Only a worker that is root in its container can give files to another user than itself. */
 const workerUser = '0:0';
-/** A user id that runs nothing else: neither the services (1000), nor a person of this machine. */
-const turnUser = '39400:39400';
+/** Users that run nothing else: neither the services (1000), nor a person of this machine. Each project has one. */
+const turnUser = '390000000-399999999:39400';
 const socket = '/var/run/docker.sock';
 
 /** What to do where no engine is. */
@@ -136,8 +136,8 @@ const policy = (
 ) => `# What project files may ask of this machine. What is not said here has its default: docs/policy.md
 workspaces:
   roots: [${JSON.stringify(directory)}]
-# No other: 1000 is the services'.
-users: ['${user}']
+# No project file asks for a user${user.includes('-') ? '' : ' but this one'}: 1000 is the services'.
+users: ${user.includes('-') ? '[]' : `['${user}']`}
 `;
 
 /** Writes a file atomically. */

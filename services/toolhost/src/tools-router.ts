@@ -19,6 +19,7 @@ import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { countUnreadable } from './count-unreadable.js';
+import { LongAnswers } from './long-answers.js';
 import { support } from './toolpacks/support.js';
 import { uncapturedIn } from './uncaptured-in.js';
 
@@ -28,6 +29,7 @@ const mostMembers = 20_000;
 /** The routes for runners, reached through their worker's door. */
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
+  const longAnswers = new LongAnswers(context);
 
   router.post('/tool', (request, response) =>
     inRoom(response, async (room) => {
@@ -35,7 +37,9 @@ export function toolsRouter(context: ToolhostContext): Router {
       const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
       const call = await context.reader.call(senderOf(token), body, room.until);
       room.keep();
-      response.json(await callTool(context, token, call, uncapturedIn(request)));
+      await longAnswers.send(response, token, call, async () => {
+        response.json(await callTool(context, token, call, uncapturedIn(request)));
+      });
     }),
   );
 
@@ -45,10 +49,12 @@ export function toolsRouter(context: ToolhostContext): Router {
       const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
       const call = await context.reader.call(senderOf(token), body, room.until);
       room.keep();
-      const begun = await beginStep(context, token, call);
-      // For the worker's door, which reads no bodies.
-      if ('begun' in begun) response.set(stepHeader, call.step);
-      response.json(begun);
+      await longAnswers.send(response, token, call, async () => {
+        const begun = await beginStep(context, token, call);
+        // For the worker's door, which reads no bodies.
+        if ('begun' in begun) response.set(stepHeader, call.step);
+        response.json(begun);
+      });
     }),
   );
 

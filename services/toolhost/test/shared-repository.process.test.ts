@@ -249,6 +249,20 @@ test('whose attempt is over pushes nothing, nor does anybody where nothing is sh
   expect(await (await get(alone, '/git')).json()).toMatchObject({ status: 404, code: 'git-not-shared' });
 });
 
+test('a turn that has ended with a call pushes nothing any more, while its runner still runs', async () => {
+  await bench.testing.create(yaml.replace('prompt: Mend.', 'prompt: Mend., tools: [completion.submit]'));
+  const dev = await bench.begin(project, 'dev');
+  const asked = { key: 'the-first-push' };
+  expect((await push(dev, move(own, id('1')), asked)).status).toBe(200);
+  const whose = { project, agent: 'dev', turn: dev.turn, tool: 'completion.submit', step: '0.0' };
+  const submitted = { ...whose, input: { report: 'It is at 1.' } };
+  expect((await bench.post(url('/tool'), dev.answer.toolToken, submitted)).status).toBe(200);
+  const late = await push(dev, move(own, id('2'), id('1')), { pack: 'f'.repeat(64) });
+  expect(late).toMatchObject({ status: 409, body: { code: 'turn-ended' } });
+  expect(await push(dev, move(own, id('1')), asked)).toEqual({ status: 200, body: { push: 1 } });
+  expect(await bench.testing.rows(project, 'SELECT object_id AS id FROM git_refs')).toEqual([{ id: id('1') }]);
+});
+
 test('a pack that comes again is named once, with the push that has brought it', async () => {
   await bench.testing.create(yaml);
   const dev = await bench.begin(project, 'dev');

@@ -69,10 +69,13 @@ export const portRange = z
   .refine(({ first, last }) => first <= last, 'expected the lower port first');
 export type PortRange = z.infer<typeof portRange>;
 
-/** A user and a group, neither of them root's. */
+/** A user and a group, neither of them root's, or a range of users, of which each project has one. */
 export const userIds = z
   .string()
-  .regex(/^[1-9]\d{0,8}:[1-9]\d{0,8}$/, 'expected a uid:gid of numbers, neither of them 0');
+  .regex(
+    /^[1-9]\d{0,8}(?:-[1-9]\d{0,8})?:[1-9]\d{0,8}$/,
+    'expected a uid:gid of numbers, or FIRST-LAST:gid, none of them 0',
+  );
 
 /** The listeners of relays, for containers on a network. */
 export const relayConfig = z.strictObject({

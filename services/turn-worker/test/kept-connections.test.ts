@@ -59,3 +59,21 @@ test('a time in which nothing moves is bounded', async () => {
   answer = () => undefined;
   await expect(put({ timeoutMs: 30 })).rejects.toThrow('nothing moved for 30 ms');
 });
+
+test('however many requests wait for their answers, the next one is sent', async () => {
+  // As the doors of one project may: each has a bound of its own.
+  const held: ServerResponse[] = [];
+  let allHeld = (): void => undefined;
+  const are = new Promise<void>((resolve) => (allHeld = resolve));
+  const many = 20 * 16;
+  answer = (request, response) => {
+    if (request.url === '/of-another') response.end('answered');
+    else if (held.push(response) === many) allHeld();
+  };
+  const waiting = Array.from({ length: many }, () => put({}));
+  await are;
+  const { body } = await put({ url: `${url}/of-another` });
+  await expect(text(body as AsyncIterable<Buffer>)).resolves.toBe('answered');
+  for (const response of held) response.end();
+  for (const { discard } of await Promise.all(waiting)) discard();
+});

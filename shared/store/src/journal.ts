@@ -80,6 +80,12 @@ export function jsonAt(reader: SqlReader, turn: string, step: string): string | 
   return rowAt(reader, turn, step)?.result_json;
 }
 
+/** How long the record at a step is, which is not read for that; 0 where there is none. */
+export function recordedBytes(reader: SqlReader, turn: string, step: string): number {
+  const size = 'SELECT octet_length(result_json) AS bytes FROM turn_steps WHERE turn_id = :turn AND key = :step';
+  return reader.get<{ bytes: number }>(size, { turn, step })?.bytes ?? 0;
+}
+
 /**
  * Records the result of a step. The first recorded result counts.
  *

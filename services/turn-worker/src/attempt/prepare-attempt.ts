@@ -58,7 +58,7 @@ export async function prepareAttempt(
   await host.disk.requireRoom();
   // A stalled attempt may have a successor by now, whose sandbox must not be touched.
   requireLease();
-  const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox), engine.evict(place)]);
+  const [sandbox, isFree] = await Promise.all([engine.prepare(claim.sandbox, ref), engine.evict(place)]);
   if (!isFree) stop.stop('superseded');
   stop.stopped.throwIfAborted();
   const packs = requireTools(claim, sandbox.toolpacks);

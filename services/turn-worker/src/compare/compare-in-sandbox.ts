@@ -54,7 +54,7 @@ export async function compareInSandbox(
   const engine = host.engines.docker ?? host.engines.process;
   if (!engine) throw new Error('This worker has no backend.');
   await host.disk.requireRoom();
-  const sandbox = await engine.prepare(limitsOf(image, host.policyOf(job).ceilings));
+  const sandbox = await engine.prepare(limitsOf(image, host.policyOf(job).ceilings), job);
   if (!sandbox.toolpacks.includes(comparePack)) {
     throw new Error(
       `The runner in the image ${image} is of an earlier release, which cannot compare commits. Bring the image to this release (npm run images).`,

@@ -12,6 +12,9 @@ export interface AttemptPlace extends AttemptRef {
   turnNumber: number;
 }
 
+/** A project, whatever data of it was restored or made anew. */
+export type Tenant = Pick<ProjectRef, 'cell' | 'project'>;
+
 /** Runs turns in sandboxes. Errors are thrown as `AttemptFailure`, whose code decides what follows. */
 export interface TurnEngine {
   /** Identifies this engine, so that the ToolHost can tell hosts apart. */
@@ -23,8 +26,8 @@ export interface TurnEngine {
    * one: then this one is over, even if its worker does not know it.
    */
   evict(place: AttemptPlace): Promise<boolean>;
-  /** Prepares a sandbox: looks up its image, network and user. */
-  prepare(limits: SandboxLimits): Promise<PreparedSandbox>;
+  /** Prepares a sandbox of a project: looks up its image, network and user. */
+  prepare(limits: SandboxLimits, project: Tenant): Promise<PreparedSandbox>;
   /** The names of its images; absent where its turns need none. */
   images?(): Promise<string[]>;
   /** The host directories of its own state, after a probe; absent where it has none. */

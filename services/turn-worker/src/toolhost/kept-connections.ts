@@ -13,7 +13,7 @@ export interface StreamedBody {
   readonly sizeBytes?: number | undefined;
 }
 
-/** Kept-alive connections to one server. */
+/** Kept-alive connections to one server: as many as there are requests under way, which those who send them bound. */
 export interface KeptConnections {
   /** `timeoutMs` limits the time without traffic. */
   readonly exchange: Exchange<Buffer | StreamedBody>;
@@ -21,7 +21,7 @@ export interface KeptConnections {
 }
 
 export function keepConnections(url: string): KeptConnections {
-  const options = { keepAlive: true, maxSockets: 256, maxFreeSockets: 32 };
+  const options = { keepAlive: true, maxFreeSockets: 32 };
   const secure = new URL(url).protocol === 'https:';
   const agent = secure ? new HttpsAgent(options) : new HttpAgent(options);
   const request = secure ? httpsRequest : httpRequest;

@@ -4,6 +4,7 @@ import type { PushRequest, SharedRepository } from '@suzumio/protocol/shared-rep
 import { type CheckedPack, notShared, recordPush, requirePushable } from '../content/shared-pushes.js';
 import { passedQuota } from '../content/stored-bytes.js';
 import { noteEffect } from '../protection/watch.js';
+import { turnRow } from '../rows.js';
 import type { ConfigVersions } from '../sqlite/configs.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -38,9 +39,9 @@ export function pushToShared(
 }
 
 /**
- * Requires that a turn may push once more: no more often than it may call tools, and within the quotas.
+ * Requires that a turn may push once more: before a call has ended it, no more often than it may call tools, and within the quotas.
  *
- * @throws SuzumioError `tool-limit-reached`, `quota-exceeded`
+ * @throws SuzumioError `turn-ended`, `tool-limit-reached`, `quota-exceeded`
  */
 export function requireRoom(
   reader: SqlReader,
@@ -48,6 +49,8 @@ export function requireRoom(
   agent: string,
   turn: string,
 ): void {
+  const { ended_by_tool: endedBy } = turnRow(reader, turn);
+  if (endedBy !== null) throw new SuzumioError('turn-ended', `This turn has ended with ${endedBy}.`);
   const most = configOfTurn(reader, settings, turn).turn.maxToolCalls;
   const made = reader.get<{ count: number }>('SELECT count(*) AS count FROM git_pushes WHERE turn_id = :turn', {
     turn,

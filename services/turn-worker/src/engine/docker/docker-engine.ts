@@ -9,7 +9,7 @@ import { hasDescriptorPaths } from '../../files/open-directory.js';
 import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
-import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, TurnEngine } from '../turn-engine.js';
+import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, Tenant, TurnEngine } from '../turn-engine.js';
 import { artifactsIn, artifactsMounts } from './artifacts-mounts.js';
 import { type Connection, connectionOf, shimPath } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
@@ -106,9 +106,9 @@ export class DockerEngine implements TurnEngine {
     return (await this.#containers.removeRunning(agentFilter(place), isOver)) === 0;
   }
 
-  async prepare(limits: SandboxLimits): Promise<PreparedSandbox> {
+  async prepare(limits: SandboxLimits, project: Tenant): Promise<PreparedSandbox> {
     const image = await this.#image(limits.image);
-    const owner = sandboxOwner({ asked: limits.user, turn: this.options.turnUser });
+    const owner = sandboxOwner({ asked: limits.user, turn: this.options.turnUser }, project);
     const connection = await connectionOf({
       docker: this.#docker,
       image,
