@@ -67,6 +67,17 @@ describe('open files that have no name any more', () => {
     );
   });
 
+  test('end a sandbox that has more open files than are looked at', async () => {
+    begin();
+    await looked(1);
+    take(9 * mib);
+    unlinked = Infinity;
+    await ended();
+    expect(tooLarge).toBe(
+      `more than ${bounds.maxBytes} bytes, or so it may be: it has more open files than are looked at`,
+    );
+  });
+
   test('count together with the others, at any later look', async () => {
     begin();
     await looked(1);

@@ -1,9 +1,10 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { maxOutputBytes } from '@suzumio/protocol/runner';
 import { makeTurnDirectories, TurnDirectory } from '../src/attempt/turn-directory.js';
+import { until } from './support/until.js';
 
 let root: string;
 let directory: TurnDirectory;
@@ -31,4 +32,24 @@ test.each([
 ])('reads %s', async (_what, text, read) => {
   await writeFile(join(directory.path, 'output.json'), text);
   expect(await directory.readOutput(maxOutputBytes)).toMatchObject(read);
+});
+
+test('an output is looked for now and then, however often it changes', async () => {
+  const read = jest.spyOn(directory, 'readOutput');
+  const stop = directory.watchOutput(maxOutputBytes, () => undefined, 600_000);
+  for (let n = 0; n < 50; n += 1) await writeFile(join(directory.path, 'output.json'), String(n));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stop();
+  expect(read).not.toHaveBeenCalled();
+});
+
+test('an output that appears is told once', async () => {
+  let told = 0;
+  const stop = directory.watchOutput(maxOutputBytes, () => (told += 1), 1);
+  await writeFile(join(directory.path, 'output.json'), '{"text":');
+  await writeFile(join(directory.path, 'output.json'), '{"text":"Done."}');
+  await until(() => told > 0, 'the output is seen');
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  stop();
+  expect(told).toBe(1);
 });

@@ -72,7 +72,10 @@ export class SizeWatch {
     const { maxBytes } = this.options.bounds;
     const beyond = size.beyond ?? (unlinked > maxBytes ? `more than ${maxBytes} bytes` : undefined);
     if (beyond === undefined || unlinked === 0) return size;
-    return { ...size, beyond: `${beyond}, ${unlinked} of them in open files that have no name any more` };
+    const told = Number.isFinite(unlinked)
+      ? `${unlinked} of them in open files that have no name any more`
+      : 'or so it may be: it has more open files than are looked at';
+    return { ...size, beyond: `${beyond}, ${told}` };
   }
 
   async #countUnlinked(): Promise<void> {

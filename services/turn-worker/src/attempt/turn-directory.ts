@@ -1,4 +1,3 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type * as z from 'zod';
@@ -34,6 +33,8 @@ export interface WorkerPaths {
 export const doorsName = 'd';
 const outputName = 'output.json';
 const lookMs = 500;
+/** The share of its time that a watch may spend reading what a sandbox left. */
+const share = 0.05;
 
 /** The directory of one attempt: it holds the input and the output, and everything else in it is the sandbox's. */
 export class TurnDirectory {
@@ -108,48 +109,32 @@ export class TurnDirectory {
     }
   }
 
-  /** Calls `appeared` once when a valid output exists, until the returned function is called. */
-  watchOutput(maxBytes: number, appeared: () => void): () => void {
-    let reading = false;
-    const stop = () => {
-      watcher?.close();
-      clearInterval(looking);
+  /**
+   * Calls `appeared` once when a valid output exists, until the returned function is called. Nobody is told of changes: a sandbox
+   * could make more of them than a worker can take.
+   */
+  watchOutput(maxBytes: number, appeared: () => void, everyMs = lookMs): () => void {
+    let timer: NodeJS.Timeout | undefined;
+    let stopped = false;
+    const look = async () => {
+      const startedAt = performance.now();
+      // Errors here are ignored: the output is read again after the end, when an error counts.
+      const read = await this.readOutput(maxBytes).catch(() => undefined);
+      if (stopped) return;
+      if (read?.kind === 'valid') appeared();
+      else lookIn(Math.max(everyMs, (performance.now() - startedAt) / share));
     };
-    const look = () => {
-      if (reading) return;
-      reading = true;
-      this.readOutput(maxBytes)
-        .then((read) => {
-          if (read.kind !== 'valid') return;
-          stop();
-          appeared();
-        })
-        // Errors here are ignored: the output is read again after the end, when an error counts.
-        .catch(() => undefined)
-        .finally(() => (reading = false));
+    const lookIn = (ms: number) => (timer = setTimeout(() => void look(), ms));
+    lookIn(everyMs);
+    return () => {
+      stopped = true;
+      clearTimeout(timer);
     };
-    const watcher = watchDirectory(this.path, (name) => {
-      if (name === outputName) look();
-    });
-    const looking = setInterval(look, lookMs);
-    return stop;
   }
 
   async remove(): Promise<void> {
     await removeTree(this.path);
     await removeTree(this.doorDirectory);
-  }
-}
-
-/**
- * Watches a directory. Not every file system reports changes, and watches are limited, so the output is also polled.
- */
-function watchDirectory(path: string, changed: (name: string | null) => void): FSWatcher | undefined {
-  try {
-    const watcher = watch(path, (_event, name) => changed(name));
-    return watcher.on('error', () => watcher.close());
-  } catch {
-    return undefined;
   }
 }
 

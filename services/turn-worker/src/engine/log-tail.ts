@@ -6,7 +6,8 @@ export class LogTail {
   constructor(private readonly maxBytes: number) {}
 
   write(chunk: Buffer): void {
-    this.#chunks.push(chunk);
+    // The rest of a buffer that it is a small part of, such as of what came on the other output, is not kept with it.
+    this.#chunks.push(chunk.length * 2 < chunk.buffer.byteLength ? Buffer.from(chunk) : chunk);
     this.#sizeBytes += chunk.length;
     // Cut rarely, so that small chunks are not copied each time.
     if (this.#sizeBytes > this.maxBytes * 2) this.#cut();

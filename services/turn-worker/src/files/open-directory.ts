@@ -7,7 +7,6 @@ import {
   lstatSync,
   opendirSync,
   openSync,
-  readdirSync,
   type Stats,
 } from 'node:fs';
 
@@ -16,10 +15,10 @@ export const hasDescriptorPaths = existsSync('/proc/self/fd');
 
 const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 
+const replacement = '\uFFFD';
+
 /** Linux only: a descriptor of an entry, whatever it is, without opening it. */
 const O_PATH = 0o10000000;
-
-const replacement = '\uFFFD';
 
 /**
  * An open directory. It stays the same whatever others move or replace meanwhile: its entries are reached as
@@ -71,20 +70,29 @@ export class OpenDirectory {
    *
    * @param atMost stops after more names than this
    */
-  list(atMost = Number.POSITIVE_INFINITY): { names: string[]; strange: Buffer[] } {
+  list(atMost = Number.POSITIVE_INFINITY): { names: string[]; strange: Buffer[]; isAll: boolean } {
     const names = new Set<string>();
-    const directory = opendirSync(this.#base, { bufferSize: 512 });
+    const strange = new Map<string, Buffer>();
+    // The types lack names that need not be text.
+    const encoding = 'buffer' as BufferEncoding;
+    const directory = opendirSync(Buffer.from(this.#base), { encoding, bufferSize: 512 });
+    let isAll = false;
     try {
-      for (let entry = directory.readSync(); entry && names.size <= atMost; entry = directory.readSync()) {
-        names.add(entry.name);
+      while (!isAll && names.size + strange.size <= atMost) {
+        const entry = directory.readSync();
+        if (!entry) {
+          isAll = true;
+          continue;
+        }
+        const name = entry.name as unknown as Buffer;
+        const text = name.toString('utf8');
+        if (text.includes(replacement) && !isText(name)) strange.set(name.toString('latin1'), name);
+        else names.add(text);
       }
     } finally {
       directory.closeSync();
     }
-    const unclear = [...names].some((name) => name.includes(replacement));
-    const strange = unclear ? readdirSync(this.#base, { encoding: 'buffer' }).filter((name) => !isText(name)) : [];
-    for (const name of strange) names.delete(name.toString('utf8'));
-    return { names: [...names].sort(), strange };
+    return { names: [...names].sort(), strange: [...strange.values()], isAll };
   }
 
   /** The names of directories in it, and how many other entries; neither is counted far beyond `atMost`. */

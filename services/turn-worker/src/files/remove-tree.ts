@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
+import { chmod, lstat, opendir, rename, rmdir, unlink } from 'node:fs/promises';
 import { errnoOf } from './errno.js';
 
 /**
@@ -14,27 +14,43 @@ export async function removeTree(path: string | Buffer): Promise<void> {
   await rmdir(path);
 }
 
-/** Removes everything in a directory, and keeps the directory. */
+/** Removes everything in a directory, and keeps the directory. However much is in it, little of it is in memory at a time. */
 export async function emptyDirectory(directory: string | Buffer): Promise<void> {
   const top = Buffer.from(directory);
   const prefix = `.removing-${randomBytes(8).toString('hex')}-`;
-  const moved: Buffer[] = [];
+  const moved = (number: number) => within(top, Buffer.from(`${prefix}${number}`));
+  let count = 0;
   await chmod(top, 0o700);
-  for (let next: Buffer | undefined = top, i = 0; next !== undefined; next = moved[i++]) {
-    for (const entry of await readdir(next, { withFileTypes: true, encoding: 'buffer' })) {
-      const path = within(next, entry.name);
-      if (!entry.isDirectory()) {
-        await unlink(path);
-        continue;
+  // Directories are moved to the top before they are read, so that paths stay short.
+  for (let at = -1; at < count; at += 1) {
+    const next = at < 0 ? top : moved(at);
+    // What is removed while a directory is read may hide another entry from the reader.
+    for (let isEmpty = false; !isEmpty;) {
+      isEmpty = true;
+      for await (const { name, isDirectory } of entriesOf(next)) {
+        if (at < 0 && name.toString().startsWith(prefix)) continue;
+        isEmpty = false;
+        const path = within(next, name);
+        if (!isDirectory) {
+          await unlink(path);
+          continue;
+        }
+        await chmod(path, 0o700);
+        await rename(path, moved(count));
+        count += 1;
       }
-      // Directories are moved to the top before they are read, so that paths stay short.
-      const target = within(top, Buffer.from(`${prefix}${moved.length}`));
-      await chmod(path, 0o700);
-      await rename(path, target);
-      moved.push(target);
     }
   }
-  for (const emptied of moved) await rmdir(emptied);
+  for (let at = 0; at < count; at += 1) await rmdir(moved(at));
+}
+
+/** What is in a directory, piece by piece: of a directory of any length, no list is made. */
+async function* entriesOf(directory: Buffer): AsyncGenerator<{ name: Buffer; isDirectory: boolean }> {
+  // The types lack names that need not be text.
+  const encoding = 'buffer' as BufferEncoding;
+  for await (const entry of await opendir(directory, { encoding, bufferSize: 256 })) {
+    yield { name: entry.name as unknown as Buffer, isDirectory: entry.isDirectory() };
+  }
 }
 
 const within = (directory: Buffer, name: Buffer): Buffer => Buffer.concat([directory, Buffer.from('/'), name]);

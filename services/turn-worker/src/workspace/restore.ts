@@ -42,6 +42,8 @@ export interface RestoreOptions {
 
 /** How many files of a directory are fetched at a time. */
 const atATime = 4;
+/** Of what is not known to stay, so many names are looked at and removed before more are listed. */
+const listedAtATime = 20_000;
 
 /**
  * Makes a directory equal a snapshot, from descriptor to descriptor, without following links. No other process may be
@@ -148,17 +150,22 @@ class Restoration {
     tracked: ReadonlySet<string> | undefined,
   ): Promise<Set<string>> {
     const entries = new Map(wanted.entries.map((entry) => [entry.name, entry]));
-    const { names, strange } = tracked
-      ? { names: [...new Set([...tracked, ...entries.keys()])], strange: [] }
-      : directory.list();
-    for (const name of strange) await removeTree(directory.atBytes(name));
     const left = new Set<string>();
-    for (const name of names) {
-      this.options.check();
-      const entry = entries.get(name);
-      if (this.#isLeft(directory, name, entry, `${prefix}${name}`)) left.add(name);
-      else if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
-      else await removeTree(directory.at(name));
+    // However much is there, little of it is in memory at a time.
+    for (let isAll = false; !isAll;) {
+      const listed = tracked
+        ? { names: [...new Set([...tracked, ...entries.keys()])], strange: [], isAll: true }
+        : directory.list(left.size + listedAtATime);
+      ({ isAll } = listed);
+      for (const name of listed.strange) await removeTree(directory.atBytes(name));
+      for (const name of listed.names) {
+        if (left.has(name)) continue;
+        this.options.check();
+        const entry = entries.get(name);
+        if (this.#isLeft(directory, name, entry, `${prefix}${name}`)) left.add(name);
+        else if (entry && this.#isAsWanted(directory, entry, known?.entries.get(name))) left.add(name);
+        else await removeTree(directory.at(name));
+      }
     }
     return left;
   }
