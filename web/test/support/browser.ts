@@ -24,7 +24,10 @@ export const phone = { width: 390, height: 844 };
 
 /** A browser for one suite. */
 export interface TestBrowser {
-  /** A person's own browser: its cookies are its own. */
+  /**
+   * A person's own browser: its cookies are its own. A later test may get it, with nothing of that person but what the browser has loaded and
+   * compiled of the page. A test that gives it a clock or scripts closes it, for they stay.
+   */
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page of it, whose errors fail the test that opened it. */
   page(context: BrowserContext): Promise<Page>;
@@ -37,15 +40,16 @@ export function testBrowser(): TestBrowser {
   let browser: Browser;
   let errors: string[] = [];
   let expected: RegExp[] = [];
-  const contexts: BrowserContext[] = [];
+  const opened: Person[] = [];
+  const left: Person[] = [];
   beforeAll(async () => {
     const executablePath = await findBrowser();
     if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
     browser = await chromium.launch({ executablePath, args: flags });
   });
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
     const found = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
+    for (const person of opened.splice(0)) if (await isForgotten(person)) left.push(person);
     errors = [];
     expected = [];
     expect(found).toEqual([]);
@@ -53,9 +57,11 @@ export function testBrowser(): TestBrowser {
   afterAll(() => browser.close());
   return {
     async open(options = { viewport: desk }) {
-      const context = await browser.newContext(options);
-      contexts.push(context);
-      return context;
+      const kind = JSON.stringify(options);
+      const at = left.findIndex((person) => person.kind === kind);
+      const [person = { kind, context: await browser.newContext(options) }] = at < 0 ? [] : left.splice(at, 1);
+      opened.push(person);
+      return person.context;
     },
     async page(context) {
       const page = await context.newPage();
@@ -71,19 +77,53 @@ export function testBrowser(): TestBrowser {
   };
 }
 
-/** What axe finds wrong with a page, a line each. */
+/** A context, and what it was opened with. */
+interface Person {
+  kind: string;
+  context: BrowserContext;
+}
+
+/** Leaves nothing in a context of what a test did in it; false where the test has closed it. */
+async function isForgotten({ context }: Person): Promise<boolean> {
+  const [page = await context.newPage().catch(() => undefined), ...others] = context.pages();
+  if (page === undefined) return false;
+  for (const other of others) await other.close();
+  await page.goto('about:blank');
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await context.clearCookies();
+  await page.close();
+  return true;
+}
+
+/** What axe finds wrong with a page, in light and then in dark, a line each. */
 export async function violations(page: Page): Promise<string[]> {
   const found = await violationsNow(page);
   // What came meanwhile may have been fading in.
   return found.length === 0 ? found : violationsNow(page);
 }
 
+/** Dark differs from light in colours and in nothing else, as themes.test.ts shows. */
+const rulesOfColours = ['color-contrast', 'link-in-text-block'];
+
 async function violationsNow(page: Page): Promise<string[]> {
-  // What fades in has less contrast for a moment.
-  await page.evaluate(`Promise.all(document.getAnimations()
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await violationsAsShown(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await violationsAsShown(page, rulesOfColours);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark.map((line) => `in dark, ${line}`)];
+}
+
+async function violationsAsShown(page: Page, runOnly?: string[]): Promise<string[]> {
+  // What fades in has less contrast for a moment: it is shown as it is in the end.
+  const isLoaded = await page.evaluate<boolean>(`document.getAnimations()
     .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
-    .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`);
-  const found = await page.evaluate<AxeViolation[]>(`${axe}; axe.run().then(({ violations }) => violations)`);
+    .forEach((animation) => animation.finish()), 'axe' in window`);
+  // Most of what axe takes is naming what is fine, and reading style sheets for a rule that is off.
+  const options = { resultTypes: ['violations'], selectors: false, preload: { assets: ['media'] }, runOnly };
+  const run = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
+  const found = await page.evaluate<AxeViolation[]>(isLoaded ? run : `${axe}; ${run}`);
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(said).join(' | ')}`);
 }
 
