@@ -85,8 +85,8 @@ describe('the docs', () => {
     expect(await send.getByText('Call it here', { exact: true }).isVisible()).toBe(false);
   });
 
-  test('write with a session that may, and are usable on a phone in the dark', async () => {
-    const page = await browser.page(await browser.open({ viewport: phone, colorScheme: 'dark' }));
+  test('write with a session that may, and are usable on a phone', async () => {
+    const page = await browser.page(await browser.open({ viewport: phone }));
     await page.goto((await linkFor(api, { path: '/docs/api/mail' })).url);
     await page.waitForURL(`${api.url}/docs/api/mail`);
     const send = operation(page, 'sendMessage');

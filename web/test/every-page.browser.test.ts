@@ -113,3 +113,28 @@ test('a project whose past is another one is read again, on the page that is ope
   await page.getByText('project.restored').waitFor();
   await page.getByLabel('About').locator('option', { hasText: 'Ren' }).waitFor({ state: 'attached' });
 });
+
+test('what is in anybody’s way is found, and in dark what colours do', async () => {
+  const page = await browser.page(await browser.open());
+  const style =
+    'body { background: light-dark(#fff, #000) } h1 { color: light-dark(#000, #222) } p { color: light-dark(#eee, #fff) }';
+  await page.setContent(
+    `<html lang="en"><title>Gauges</title><style>:root { color-scheme: light dark } ${style}</style><main><h1>Gauges</h1><p>North</p><button></button></main>`,
+  );
+  expect((await violations(page)).map((line) => line.replace(/: .*?(<\w+).*/, ' $1'))).toEqual([
+    'button-name <button',
+    'color-contrast <p',
+    'in dark, color-contrast <h1',
+  ]);
+});
+
+test.each(['one', 'the next'])('what a test leaves in a browser is not in that of the next: %s', async () => {
+  const page = await browser.page(await browser.open({ viewport: tablet }));
+  await page.goto(`${api.url}/projects`);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(await page.evaluate('localStorage.getItem("left")')).toBe(null);
+  await page.goto((await linkFor(api)).url);
+  await page.getByRole('heading', { name: 'Inbox' }).waitFor();
+  await page.evaluate('localStorage.setItem("left", "by a test")');
+  browser.expectErrors(/status of 401/);
+});

@@ -249,7 +249,7 @@ describe('the palette', () => {
     await press(page, 'Control+k');
     expect(await page.getByRole('combobox', { name: /^Where to go/ }).count()).toBe(0);
 
-    const reader = await open('/p/river', { viewport: phone, colorScheme: 'dark' }, await api.token('read'));
+    const reader = await open('/p/river', { viewport: phone }, await api.token('read'));
     await title(reader, 'river').waitFor();
     await reader.getByRole('button', { name: 'Find' }).click();
     await option(reader, /^See why/).waitFor();
@@ -322,6 +322,7 @@ describe('what waits', () => {
       .nth(1)
       .waitFor();
     expect([(await told(one)).length, (await told(other)).length]).toEqual([2, 0]);
+    await context.close();
   });
 });
 

@@ -88,7 +88,8 @@ const send = async (recipient: string, body: string) => {
 };
 
 async function signedIn(path: string, context?: BrowserContext): Promise<Page> {
-  const page = await browser.page(context ?? (await browser.open({ viewport: desk, acceptDownloads: true })));
+  const inMotion = { viewport: desk, reducedMotion: 'no-preference' } as const;
+  const page = await browser.page(context ?? (await browser.open(inMotion)));
   const { body } = await stack.api('POST', '/sign-in-links', { path });
   await page.goto((body as { url: string }).url);
   await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();

@@ -320,16 +320,11 @@ describe('the file of a living project', () => {
   });
 });
 
-test.each([
-  ['light', desk],
-  ['dark', desk],
-  ['light', phone],
-  ['dark', phone],
-] as const)('the setup is for everybody, %s at %o', async (colorScheme, viewport) => {
-  const name = `sea-${colorScheme}-${String(viewport.width)}`;
+test.each([desk, phone])('the setup is for everybody at %o', async (viewport) => {
+  const name = `sea-${String(viewport.width)}`;
   await api.create(fileOf(name));
   await apply(name, { file: fileOf(name, { read: hostile, extra: 'budget: { turns: 9 }\n' }), baseVersion: 1 });
-  const page = await open(`/p/${name}/setup`, { viewport, colorScheme });
+  const page = await open(`/p/${name}/setup`, { viewport });
   const check = async (what: string) => {
     expect({ what, violations: await violations(page) }).toEqual({ what, violations: [] });
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);

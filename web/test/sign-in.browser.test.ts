@@ -123,7 +123,7 @@ test.each([
   }
   // The session is what it was.
   await mine.getByRole('button', { name: /^Pause/ }).click();
-  await mine.getByRole('button', { name: /^Resume/ }).click();
+  await mine.getByRole('button', { name: 'Resume', exact: true }).click();
   await mine.getByRole('button', { name: /^Pause/ }).waitFor();
   browser.expectErrors(/status of 4|CORS|ERR_|frame/i);
 });

@@ -227,11 +227,8 @@ test('each push leads to what it has changed, and any two branches are compared'
   browser.expectErrors(/status of (404|503)/);
 });
 
-test.each([
-  [desk, 'light'],
-  [phone, 'dark'],
-] as const)('it is for everybody at %o, %s', async (viewport, colorScheme) => {
-  const page = await open('/p/team/workspace/ada', { viewport, colorScheme });
+test.each([desk, phone])('it is for everybody at %o', async (viewport) => {
+  const page = await open('/p/team/workspace/ada', { viewport });
   for (const [path, text] of [
     ['', 'to level'],
     ['?path=src%2Flevel.py', 'print(3)'],

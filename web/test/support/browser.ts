@@ -16,6 +16,8 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
 ];
+/** What moves without end is drawn sixty times a second, and what fades in has less contrast for a moment. */
+const still: BrowserContextOptions = { reducedMotion: 'reduce' };
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 export const desk = { width: 1440, height: 900 };
@@ -24,7 +26,11 @@ export const phone = { width: 390, height: 844 };
 
 /** A browser for one suite. */
 export interface TestBrowser {
-  /** A person's own browser: its cookies are its own. */
+  /**
+   * A person's own browser: its cookies are its own. Nothing moves in it, unless that is asked for. A later test gets it
+   * with nothing of that person but what it has loaded and compiled of the page: a clock and scripts would stay, so a test
+   * that gives it such closes it.
+   */
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page of it, whose errors fail the test that opened it. */
   page(context: BrowserContext): Promise<Page>;
@@ -37,15 +43,20 @@ export function testBrowser(): TestBrowser {
   let browser: Browser;
   let errors: string[] = [];
   let expected: RegExp[] = [];
-  const contexts: BrowserContext[] = [];
+  /** With what each was opened. */
+  const opened = new Map<BrowserContext, string>();
+  const left = new Map<string, BrowserContext[]>();
   beforeAll(async () => {
     const executablePath = await findBrowser();
     if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
     browser = await chromium.launch({ executablePath, args: flags });
   });
   afterEach(async () => {
-    for (const context of contexts.splice(0)) await context.close();
     const found = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
+    for (const [context, kind] of opened) {
+      if (await isForgotten(context)) left.set(kind, [...(left.get(kind) ?? []), context]);
+    }
+    opened.clear();
     errors = [];
     expected = [];
     expect(found).toEqual([]);
@@ -53,8 +64,9 @@ export function testBrowser(): TestBrowser {
   afterAll(() => browser.close());
   return {
     async open(options = { viewport: desk }) {
-      const context = await browser.newContext(options);
-      contexts.push(context);
+      const kind = JSON.stringify(options);
+      const context = left.get(kind)?.pop() ?? (await browser.newContext({ ...still, ...options }));
+      opened.set(context, kind);
       return context;
     },
     async page(context) {
@@ -71,19 +83,44 @@ export function testBrowser(): TestBrowser {
   };
 }
 
-/** What axe finds wrong with a page, a line each. */
+/** Leaves nothing in a context of what a test did in it; false where the test has closed it. */
+async function isForgotten(context: BrowserContext): Promise<boolean> {
+  const [page = await context.newPage().catch(() => undefined), ...others] = context.pages();
+  if (page === undefined) return false;
+  for (const other of others) await other.close();
+  await page.goto('about:blank');
+  const devtools = await context.newCDPSession(page);
+  await devtools.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await context.clearCookies();
+  await page.close();
+  return true;
+}
+
+/** What axe finds wrong with a page, in light and then in dark, a line each. */
 export async function violations(page: Page): Promise<string[]> {
   const found = await violationsNow(page);
-  // What came meanwhile may have been fading in.
+  // What came meanwhile may have been drawn by half.
   return found.length === 0 ? found : violationsNow(page);
 }
 
+/** Dark differs from light in colours and in nothing else, as themes.test.ts shows. */
+const rulesOfColours = ['color-contrast', 'link-in-text-block'];
+
 async function violationsNow(page: Page): Promise<string[]> {
-  // What fades in has less contrast for a moment.
-  await page.evaluate(`Promise.all(document.getAnimations()
-    .filter(({ effect }) => Number.isFinite(effect.getComputedTiming().endTime))
-    .map(({ finished }) => finished.catch(() => undefined))).then(() => undefined)`);
-  const found = await page.evaluate<AxeViolation[]>(`${axe}; axe.run().then(({ violations }) => violations)`);
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await violationsAsShown(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await violationsAsShown(page, rulesOfColours);
+  await page.emulateMedia({ colorScheme: 'light' });
+  return [...light, ...dark.map((line) => `in dark, ${line}`)];
+}
+
+async function violationsAsShown(page: Page, runOnly?: string[]): Promise<string[]> {
+  const isLoaded = await page.evaluate<boolean>(`'axe' in window`);
+  // Most of what axe takes is naming what is fine, and reading style sheets for a rule that is off.
+  const options = { resultTypes: ['violations'], selectors: false, preload: { assets: ['media'] }, runOnly };
+  const run = `axe.run(${JSON.stringify(options)}).then(({ violations }) => violations)`;
+  const found = await page.evaluate<AxeViolation[]>(isLoaded ? run : `${axe}; ${run}`);
   return found.map(({ id, nodes }) => `${id}: ${nodes.map(said).join(' | ')}`);
 }
 
