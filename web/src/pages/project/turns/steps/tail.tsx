@@ -13,7 +13,8 @@ import { Row, Since } from './row.js';
 export function Tail({ turn, steps, project }: { turn: TurnDetail; steps: Steps; project: string }) {
   const seen = Math.max(1, ...steps.entries.map(({ attempt }) => attempt ?? 1));
   const asking = turn.modelCalls.findLast(({ status }) => status === 'running');
-  const isSaid = turn.modelCalls.length > 0 || turn.text === null || turn.text.trim() === '';
+  const title = turn.endedByTool === null ? 'Ended' : `Ended with ${turn.endedByTool}`;
+  const isSaid = turn.modelCalls.length > 0 || ['', `${title}.`].includes(turn.text?.trim() ?? '');
   return (
     <ol className="steps steps-end">
       {turn.attempt > seen ? <Ends turn={turn} from={seen} to={turn.attempt} /> : null}
@@ -36,7 +37,7 @@ export function Tail({ turn, steps, project }: { turn: TurnDetail; steps: Steps;
       {turn.status === 'completed' ? (
         <Row
           mark="done"
-          title={turn.endedByTool === null ? 'Ended' : `Ended with ${turn.endedByTool}`}
+          title={title}
           time={turn.endedAt === null ? null : <Moment at={turn.endedAt} seconds />}
           below={
             isSaid ? null : (
