@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stripVTControlCharacters } from 'node:util';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { LiveFrame } from '@suzumio/protocol/live';
+import { withoutTerminalSequences } from '@suzumio/protocol/terminal-sequences';
 import { followLive, gapText, type LiveTurn } from './live-turn.js';
 import type { ApiClient } from './reach/api-client.js';
 import { paint } from './render/colors.js';
@@ -78,7 +78,7 @@ export class LiveLines {
   #show({ agent, number }: LiveTurn, line: string): void {
     const { out } = this.session.context;
     const before = `${agent}:${String(number)} | `;
-    const shown = oneLine(stripVTControlCharacters(line));
+    const shown = oneLine(withoutTerminalSequences(line));
     if (shown === '') return;
     const room = out.columns === undefined ? undefined : out.columns - before.length;
     say(this.session, `${paint(out).dim(before)}${cut(shown, room)}`);

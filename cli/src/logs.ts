@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { stripVTControlCharacters } from 'node:util';
 import { followEvents } from '@suzumio/contract/client/follow-events';
 import { messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectEvent } from '@suzumio/contract/model/event';
@@ -7,6 +6,7 @@ import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { visibleLines } from '@suzumio/core/prompt/body';
 import { turnId } from '@suzumio/protocol/ids';
 import type { LiveFrame } from '@suzumio/protocol/live';
+import { withoutTerminalSequences } from '@suzumio/protocol/terminal-sequences';
 import type { Client } from '@suzumio/contract/client/client';
 import { followLive, gapText } from './live-turn.js';
 import type { ApiClient } from './reach/api-client.js';
@@ -168,7 +168,7 @@ class LiveLogs {
       return;
     }
     this.#source = source;
-    const text = out.isTerminal ? visibleLines(stripVTControlCharacters(frame.text)).join('\n') : frame.text;
+    const text = out.isTerminal ? visibleLines(withoutTerminalSequences(frame.text)).join('\n') : frame.text;
     out.write(text);
     this.#isInLine = !text.endsWith('\n');
   }
@@ -208,7 +208,7 @@ function print(session: Session, turn: Turn, attempt: number, log: string | null
   if (layout === 'line') out.write(`${paint(out).dim(`== ${turn.agent}:${turn.number}, attempt ${attempt}`)}\n`);
   if (log === '') return;
   // Unchanged into a pipe; without control characters on a terminal.
-  out.write(out.isTerminal ? `${visibleLines(stripVTControlCharacters(log).trimEnd()).join('\n')}\n` : log);
+  out.write(out.isTerminal ? `${visibleLines(withoutTerminalSequences(log).trimEnd()).join('\n')}\n` : log);
 }
 
 /** Prints a note about the log, apart from it. */

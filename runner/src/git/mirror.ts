@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { asOneName } from '@suzumio/protocol/one-name';
-import { defaultBranch, type SharedState } from '@suzumio/protocol/shared-repository';
+import { defaultBranch, fitsOnDisk, type SharedState } from '@suzumio/protocol/shared-repository';
 import { GitFailed, runGit, takePack } from '../work-tree/run-git.js';
 
 /** The push up to which the mirror has all packs. */
@@ -80,6 +80,10 @@ export class Mirror {
         this.log(
           `${ref} is left out: it is at ${id}, which is ${kind.endsWith('missing') ? 'in no push' : `a ${kind}`}`,
         );
+        return;
+      }
+      if (!fitsOnDisk(ref)) {
+        this.log(`${ref} is left out: its name is too long for a disk`);
         return;
       }
       const other = names?.add(ref);

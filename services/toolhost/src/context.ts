@@ -10,6 +10,7 @@ import type { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import type { BodyReader } from './bodies/body-reader.js';
 import type { RunnerBodies } from './bodies/runner-bodies.js';
 import type { LiveTurns } from './live/live-turns.js';
+import type { LongAnswers } from './long-answers.js';
 import type { RefusalPace } from './refusal-pace.js';
 import type { Controllers } from './toolpacks/controllers.js';
 
@@ -36,6 +37,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   bodies: RunnerBodies;
   /** Parses them. */
   reader: BodyReader;
+  /** Answers calls, of the long answers one at a time. */
+  longAnswers: LongAnswers;
   /** Delays the answers to refused calls. */
   refusals: RefusalPace;
   /** Inspects packs that are pushed. */

@@ -39,7 +39,9 @@ export function modelsRouter(context: ToolhostContext): Router {
       const body = await context.bodies.receive(request, senderOf(token), maxChatBytes, room.until);
       const asked = await context.reader.question(senderOf(token), body, purpose, room.until);
       room.keep();
-      await answer(token, { step, purpose, uncaptured }, asked, response);
+      await context.longAnswers.send(response, token, { step }, () =>
+        answer(token, { step, purpose, uncaptured }, asked, response),
+      );
     }),
   );
 

@@ -16,6 +16,7 @@ import { RunnerBodies } from './bodies/runner-bodies.js';
 import { ClaimWaits } from './claim-waits.js';
 import type { ToolhostContext, ToolhostDependencies } from './context.js';
 import { type LiveBounds, LiveTurns } from './live/live-turns.js';
+import { LongAnswers } from './long-answers.js';
 import { RefusalPace } from './refusal-pace.js';
 import { runnerRouters, workerRouters } from './routers.js';
 import { Controllers } from './toolpacks/controllers.js';
@@ -83,6 +84,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
       reader: (reader = new BodyReader(bodyThread)),
       packs: (packs = new PackInspector()),
       controllers: (controllers = new Controllers(controllerChild, config.controllerMs)),
+      longAnswers: new LongAnswers(dependencies.cell),
       refusals: new RefusalPace(),
       live,
       serviceToken: cell.directory.serviceToken(),

@@ -19,7 +19,6 @@ import { beginStep, endStep } from './sandbox-steps.js';
 import { sendContent, storeContent } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { countUnreadable } from './count-unreadable.js';
-import { LongAnswers } from './long-answers.js';
 import { support } from './toolpacks/support.js';
 import { uncapturedIn } from './uncaptured-in.js';
 
@@ -29,7 +28,6 @@ const mostMembers = 20_000;
 /** The routes for runners, reached through their worker's door. */
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
-  const longAnswers = new LongAnswers(context);
 
   router.post('/tool', (request, response) =>
     inRoom(response, async (room) => {
@@ -37,7 +35,7 @@ export function toolsRouter(context: ToolhostContext): Router {
       const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
       const call = await context.reader.call(senderOf(token), body, room.until);
       room.keep();
-      await longAnswers.send(response, token, call, async () => {
+      await context.longAnswers.send(response, token, call, async () => {
         response.json(await callTool(context, token, call, uncapturedIn(request)));
       });
     }),
@@ -49,7 +47,7 @@ export function toolsRouter(context: ToolhostContext): Router {
       const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
       const call = await context.reader.call(senderOf(token), body, room.until);
       room.keep();
-      await longAnswers.send(response, token, call, async () => {
+      await context.longAnswers.send(response, token, call, async () => {
         const begun = await beginStep(context, token, call);
         // For the worker's door, which reads no bodies.
         if ('begun' in begun) response.set(stepHeader, call.step);

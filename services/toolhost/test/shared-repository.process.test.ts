@@ -196,6 +196,15 @@ test('no reference has a name that Git does not take, or would take for more', a
   expect((await state(boss)).refs).toEqual([]);
 });
 
+test('no reference has a name that no disk has a file for: whoever fetches would fetch nothing', async () => {
+  await bench.testing.create(yaml);
+  const dev = await bench.begin(project, 'dev');
+  for (const name of ['é'.repeat(200), 'x\ud800y']) {
+    expect((await push(dev, move(`${own}/${name}`, id('1')))).body).toMatchObject({ code: 'git-ref-refused' });
+  }
+  expect((await push(dev, move(`${own}/${'é'.repeat(125)}`, id('1')))).status).toBe(200);
+});
+
 test('references are bounded, in one push and together', async () => {
   await bench.testing.create(yaml);
   const dev = await bench.begin(project, 'dev');

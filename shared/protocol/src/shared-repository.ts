@@ -42,6 +42,14 @@ export const sharedRef = z
     refName,
   );
 
+/** As Git keeps references: each part of a name is one of a file, of 255 bytes with the lock's ending. */
+const maxPartBytes = 250;
+
+/** Whether Git can have a reference of this name on a disk. One that cannot would keep it from moving any other. */
+export function fitsOnDisk(ref: string): boolean {
+  return ref.isWellFormed() && ref.split('/').every((part) => Buffer.byteLength(part) <= maxPartBytes);
+}
+
 /** A reference moved from one object to another; null where it was not there, or is to be no longer. */
 export const refUpdate = z.strictObject({ ref: sharedRef, from: objectId.nullable(), to: objectId.nullable() });
 export type RefUpdate = z.infer<typeof refUpdate>;

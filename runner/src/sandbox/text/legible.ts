@@ -1,4 +1,4 @@
-import { stripVTControlCharacters } from 'node:util';
+import { withoutTerminalSequences } from '@suzumio/protocol/terminal-sequences';
 
 /** Bytes of a file as a text that a model can be told: what is no UTF-8 is shown as U+FFFD, NUL as its picture. */
 export function legible(bytes: Uint8Array): string {
@@ -7,7 +7,7 @@ export function legible(bytes: Uint8Array): string {
 
 /** What a program has printed, without what only a terminal understands. */
 export function printed(bytes: Uint8Array): string {
-  return stripVTControlCharacters(legible(bytes));
+  return withoutTerminalSequences(legible(bytes));
 }
 
 /** The first bytes of some text: `most` at most, whole characters only. */

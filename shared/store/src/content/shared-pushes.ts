@@ -1,6 +1,6 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { type ProjectConfig, USER_ID } from '@suzumio/contract/model/project-config';
-import { maxRefs, type RefUpdate, type SharedRepository } from '@suzumio/protocol/shared-repository';
+import { fitsOnDisk, maxRefs, type RefUpdate, type SharedRepository } from '@suzumio/protocol/shared-repository';
 import { projectRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
@@ -134,6 +134,13 @@ export function requirePushable(
         'git-ref-moved',
         `${ref} is ${now === null ? 'not there' : `at ${now}`} meanwhile: fetch, and push again.`,
         { ref, at: now },
+      );
+    }
+    if (to !== null && !fitsOnDisk(ref)) {
+      throw new SuzumioError(
+        'git-ref-refused',
+        'A name of a branch or tag has at most 250 bytes between two slashes, in whole characters: use a shorter one.',
+        { ref },
       );
     }
     if (to === null) refs.delete(ref);
