@@ -8,7 +8,7 @@ import { publish, publishDirectory } from '../../services/api/test/support/play.
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { eventually, soon } from '../../test/support/poll.js';
 import { pdfOf, redPoint } from './support/documents.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -176,6 +176,7 @@ describe('a document of an agent', () => {
   test('runs nothing, fetches nothing, and goes nowhere', async () => {
     reached = [];
     const page = await open('/p/team/files');
+    const pages = page.context().pages().length;
     const answered: string[] = [];
     const withCookie: string[] = [];
     page.on('request', (request) => {
@@ -218,7 +219,7 @@ describe('a document of an agent', () => {
     expect(answered.filter((url) => !url.startsWith(api.url))).toEqual([]);
     expect(await page.title()).not.toBe('run');
     expect(new URL(page.url()).pathname.split('/').slice(0, 4)).toEqual(new URL(place).pathname.split('/').slice(0, 4));
-    expect(page.context().pages()).toHaveLength(1);
+    expect(page.context().pages()).toHaveLength(pages);
     const { project } = (await api.get('/api/projects/team')).json as { project: { status: string } };
     expect(project.status).toBe('running');
   });
@@ -329,7 +330,7 @@ test('a patch says what commit it is against, and how it is taken', async () => 
   await page.getByRole('button', { name: 'Changes' }).click();
   await changes.getByText('3.2 m').waitFor();
   expect(await violations(page)).toEqual([]);
-  await page.goto(`${api.url}/p/team/files`);
+  await go(page, '/p/team/files');
   await page.getByRole('link', { name: /level\.html/ }).click();
   await frameOf(page, 'The river is at 3.2 m');
   expect(await foot.innerText()).not.toContain('suzumio patch');
@@ -355,7 +356,7 @@ test.each([desk, phone])('all of it is for everybody at %o', async (viewport) =>
     [/report\.pdf/, 'Page 1'],
     [/levels\.ipynb/, 'print(levels.mean())'],
   ] as const) {
-    await page.goto(`${api.url}/p/team/files`);
+    await go(page, '/p/team/files');
     await page.getByRole('link', { name }).click();
     await page.getByText(shown).waitFor();
     expect({ name, violations: await violations(page) }).toEqual({ name, violations: [] });

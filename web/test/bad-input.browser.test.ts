@@ -8,7 +8,7 @@ import { playTurn, publish, publishDirectory, submit } from '../../services/api/
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
-import { desk, testBrowser } from './support/browser.js';
+import { desk, go, testBrowser } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -241,7 +241,7 @@ test('an address that leads to nothing says so, with the way on', async () => {
     ['/p/team/workspace/ada?turn=99', 'There is no turn "ada:99"', 'The files as they are now'],
     ['/inbox/nothing', 'There is nothing here: it was settled, or never was.', 'Next item'],
   ] as const) {
-    await page.goto(`${api.url}${path}`);
+    await go(page, path);
     await page.getByText(words).first().waitFor();
     await page.getByRole('link', { name: way }).first().waitFor();
   }

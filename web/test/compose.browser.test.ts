@@ -10,7 +10,7 @@ import { postMessage } from '@suzumio/store/mail/post-message';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
 import { eventually, soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -215,7 +215,7 @@ describe('a letter', () => {
     await page.getByText('Sent to ada.').waitFor();
     const [answer] = await sentAs('The southern one.');
     expect(answer).toMatchObject({ recipient: 'ada' });
-    await page.goto(`${api.url}/p/team/mail/2`);
+    await go(page, '/p/team/mail/2');
     const thread = page.getByRole('region', { name: 'Thread', exact: true });
     await thread.getByText('The southern one.').waitFor();
     await text(page).fill('And the northern one.');

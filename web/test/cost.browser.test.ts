@@ -4,7 +4,7 @@ import { failTurn, payForCall, playTurn } from '../../services/api/test/support/
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -101,7 +101,7 @@ test('what keeps agents from turns stands on the first page of a project, with w
   await held.getByRole('link', { name: 'Benny' }).click();
   await page.getByText('It failed in turn 1').waitFor();
   await page.getByRole('link', { name: 'Agents', exact: true }).first().waitFor();
-  await page.goto(`${api.url}/p/stuck/turns/ben:1`);
+  await go(page, '/p/stuck/turns/ben:1');
   await page.getByRole('group', { name: 'Attempts' }).getByText('non-zero-exit').waitFor();
 });
 
@@ -166,7 +166,7 @@ test.each([desk, phone])('the pages are for everybody at %o', async (viewport) =
     ['/p/team/log?what=acts', '.table'],
     ['/p/team/setup', '.setup-yaml'],
   ] as const) {
-    await page.goto(`${api.url}${path}`);
+    await go(page, path);
     await page.locator(part).first().waitFor();
     expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
     expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(viewport.width);

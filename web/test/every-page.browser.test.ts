@@ -6,7 +6,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, leaveFiles, payForCall, playTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
-import { desk, tablet, testBrowser, violations } from './support/browser.js';
+import { desk, go, tablet, testBrowser, violations } from './support/browser.js';
 
 /** What a name may try: to turn the order of what follows, to be not seen, to run, and to be long; an agent's has 80 characters. */
 const hostile = (name: string) => `${name}\u202E\u200B<img src=x onerror="document.title='run'">`.padEnd(80, 'W');
@@ -81,7 +81,7 @@ test('every page fits a tablet, has nothing in anybody’s way, and runs or hide
     if (answer.status() >= 500) found[answer.url()] = answer.status();
   });
   for (const [path, part] of pages()) {
-    await page.goto(`${api.url}${path}`);
+    await go(page, path);
     await page
       .locator(part)
       .first()

@@ -9,7 +9,7 @@ import { publish, publishDirectory, submit } from '../../services/api/test/suppo
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { soon } from '../../test/support/poll.js';
 import { redPoint } from './support/documents.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202e\u200b';
@@ -82,9 +82,9 @@ describe('files', () => {
       items: { id: string; name: string }[];
     };
     const idOf = (name: string) => items.find((item) => item.name === name)?.id ?? '';
-    await page.goto(`${api.url}/p/many/files/${idOf('levels.csv')}`);
+    await go(page, `/p/many/files/${idOf('levels.csv')}`);
     await page.getByText('one of the oldest 100 of 600 versions').waitFor();
-    await page.goto(`${api.url}/p/many/files/${idOf('reading 1.csv')}`);
+    await go(page, `/p/many/files/${idOf('reading 1.csv')}`);
     await page.getByText('version 1 of 1').waitFor();
   });
 
@@ -179,14 +179,20 @@ test('the system says who is here', async () => {
 
 test.each([desk, phone])('all of it is for everybody at %o', async (viewport) => {
   const page = await open('/p/team/files', { viewport });
-  for (const path of ['files', 'report', 'cost', 'log', 'setup']) {
-    await page.goto(`${api.url}/p/team/${path}`);
-    await page.getByRole('heading', { name: 'team', level: 1 }).waitFor();
+  for (const [path, part] of [
+    ['files', 'text=levels.csv'],
+    ['report', 'text=The north gauge at 20:00'],
+    ['cost', 'text=No model was asked yet'],
+    ['log', '.log-row'],
+    ['setup', '.setup-yaml'],
+  ] as const) {
+    await go(page, `/p/team/${path}`);
+    await page.locator(part).first().waitFor();
     expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');
     expect({ path, fits: width <= viewport.width }).toEqual({ path, fits: true });
   }
-  await page.goto(`${api.url}/system`);
+  await go(page, '/system');
   await page.getByRole('heading', { name: 'System' }).waitFor();
   expect(await violations(page)).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { failTurn, publish, submit } from '../../services/api/test/support/play.
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { eventually, soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -86,15 +86,15 @@ describe('keys', () => {
     await page.getByRole('link', { name: /Look and decide/ }).waitFor();
     await press(page, 'o');
     await page.getByRole('heading', { name: 'Tides' }).waitFor();
-    await page.goto(`${api.url}/`);
+    await go(page, '/');
     await page.getByRole('link', { name: /Benny failed/ }).click();
     await press(page, 'w');
     await page.waitForURL(/\/p\/river\/agents\/ben$/);
-    await page.goto(`${api.url}/p/river/turns/ben:1`);
+    await go(page, '/p/river/turns/ben:1');
     await title(page, /turn 1/i).waitFor();
     await press(page, 'w');
     await page.waitForURL(/\/p\/river\/agents\/ben$/);
-    await page.goto(`${api.url}/p/river/mail`);
+    await go(page, '/p/river/mail');
     await page.getByRole('searchbox', { name: 'Search mail' }).waitFor();
     await press(page, '/', 'g', 'i', '?');
     await soon(async () => {
@@ -109,7 +109,7 @@ describe('keys', () => {
     await editor.focus();
     await press(page, 'g', 'i', '?');
     expect([path(page), await dialog(page).count()]).toEqual(['/new', 0]);
-    await page.goto(`${api.url}/projects`);
+    await go(page, '/projects');
     await title(page, 'Projects').waitFor();
     await press(page, '?');
     await dialog(page).getByRole('button', { name: 'Turn keys off' }).click();
@@ -156,7 +156,7 @@ describe('the palette', () => {
     // Words that nothing here has lead to the search; what it finds of other projects stands below that.
     await write('tides "north gauge');
     await soon(async () => expect(await chosen(page)).toBe('Search everything for “tides "north gauge”'));
-    await page.goto(`${api.url}/p/tides`);
+    await go(page, '/p/tides');
     await title(page, 'tides').waitFor();
     await write('north');
     await option(page, /^north gauge\.csv river, by ada/).waitFor();

@@ -7,7 +7,7 @@ import { completeTurn } from '@suzumio/store/turns/complete-turn';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { beginTurn, takeSteps } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
-import { desk, phone, testBrowser } from './support/browser.js';
+import { desk, go, phone, testBrowser } from './support/browser.js';
 
 const longest = mailLimits.textBytes;
 /** One line each, as long as it may be, or written to be costly. */
@@ -84,7 +84,7 @@ test.each([desk, phone])(
       ['/search?q=gauge', '.found-row'],
     ] as const;
     for (const [path, drawn] of views) {
-      await page.goto(`${api.url}${path}`);
+      await go(page, path);
       await page.locator(drawn).filter({ visible: true }).first().waitFor();
       const { nodes, wider } = await settled(page);
       expect({ path, wider }).toEqual({ path, wider: 0 });
@@ -106,7 +106,7 @@ test('what is cut says how much there is of it, and how to have the whole', asyn
   const letter = page.locator('.letters .letter').first();
   await letter.getByRole('button', { name: 'Show all 262.1 kB' }).click();
   expect((await letter.locator('pre').textContent())?.length).toBe(longest);
-  await page.goto(`${api.url}/p/team/turns/ada:1`);
+  await go(page, '/p/team/turns/ada:1');
   await page.locator('summary').filter({ hasText: 'context.get' }).click();
   const result = page.locator('.step-inside .cut').last();
   await result.getByRole('button', { name: /^Show all/ }).click();

@@ -6,7 +6,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { assignTask } from '@suzumio/store/mail/assign-task';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 const hostile = '<img src=x onerror="document.title=1"> [here](javascript:alert(1)) \u202Ereversed\u200B';
@@ -35,7 +35,6 @@ async function open(path: string, options: Parameters<typeof browser.open>[0] = 
 }
 
 const threads = (page: Page) => page.getByRole('region', { name: 'Threads' }).getByRole('link');
-const go = (page: Page, path: string) => page.goto(`${api.url}${path}`);
 
 describe('mail', () => {
   test('is listed by thread, and a thread says what became of each message', async () => {

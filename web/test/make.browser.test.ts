@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { eventually, soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 import { pasteInto } from './support/paste.js';
 
 const browser = testBrowser();
@@ -61,7 +61,7 @@ describe('a project', () => {
     await page.waitForURL(`${api.url}/p/counted`);
     await page.getByText('Count to three.').first().waitFor();
     expect(api.cell.catalog.projects.all()).toContainEqual({ id: 'counted', status: 'running' });
-    await page.goto(`${api.url}/new`);
+    await go(page, '/new');
     await page.getByRole('heading', { name: 'Begin with an example that runs here' }).waitFor();
     expect(await lines(page)).not.toContain('counted');
   });
@@ -195,7 +195,7 @@ test('those who may not make projects see how it is done', async () => {
   await page.goto((await linkFor(api, { path: '/new' }, token)).url);
   await page.getByText('suzumio init FILE').waitFor();
   expect(await page.getByRole('textbox').count()).toBe(0);
-  await page.goto(`${api.url}/projects`);
+  await go(page, '/projects');
   await page.getByRole('link', { name: 'team' }).first().waitFor();
   expect(await page.getByRole('link', { name: 'New project' }).count()).toBe(0);
 });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { linkFor, signIn } from '../../services/api/test/support/sign-in.js';
 import { soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -24,7 +24,6 @@ async function open(path: string, { token = api.adminToken, viewport = desk } = 
   return page;
 }
 
-const go = (page: Page, path: string) => page.goto(`${api.url}${path}`);
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
 const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
@@ -126,7 +125,7 @@ describe('an administrator', () => {
 
     // A page that the browser keeps for the way back has no secret, nor one whose session has ended.
     const make = async (name: string) => {
-      await go(page, '/tokens/new');
+      await page.goto(`${api.url}/tokens/new`);
       await form.getByLabel('Name').fill(name);
       await button(page, 'Make the token').click();
       return (await region(page, `The secret of ${name}`).locator('code').first().textContent()) ?? '';

@@ -9,7 +9,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { freePort } from '../../test/support/free-port.js';
 import { soon } from '../../test/support/poll.js';
-import { desk, testBrowser, violations } from './support/browser.js';
+import { desk, go, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 let api: TestApi;
@@ -32,7 +32,6 @@ async function open(
   return page;
 }
 
-const go = (page: Page, path: string) => page.goto(`${api.url}${path}`);
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
 const dialog = (page: Page) => page.getByRole('dialog');
 const focused = (page: Page) =>

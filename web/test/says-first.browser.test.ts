@@ -8,7 +8,7 @@ import { beginTurn, failTurn, leaveFiles, publish, submit } from '../../services
 import { linkFor, signIn } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { eventually } from '../../test/support/poll.js';
-import { desk, testBrowser } from './support/browser.js';
+import { desk, go, testBrowser } from './support/browser.js';
 
 /** Each act says what it will do before it does it. */
 const browser = testBrowser();
@@ -151,7 +151,7 @@ test('each act says before it is done what it will do', async () => {
   await page.getByRole('heading', { level: 1 }).waitFor();
   const told: Record<string, string> = {};
   for (const [path, those] of Object.entries(acts)) {
-    await page.goto(api.url + path.replace('FILE', file));
+    await go(page, path.replace('FILE', file));
     for (const [, ...buttons] of those) told[`${path}: ${buttons.join(' ')}`] = await toldBefore(page, buttons);
   }
   const sentence: unknown = expect.stringMatching(/^[^ ]+( [^ ]+){2,}/);
@@ -211,7 +211,7 @@ test('somebody who may only read is shown none of them, and no page asks for wha
   await page.getByRole('heading', { level: 1 }).waitFor();
   const found: string[] = [];
   for (const path of [...Object.keys(acts), ...others, ...ofItems]) {
-    await page.evaluate(`history.pushState(null, '', '${path.replace('FILE', file)}')`);
+    await go(page, path.replace('FILE', file));
     seen.atMs = performance.now();
     await eventually(`${path} is at rest`, () => underWay.size === 0 && performance.now() > seen.atMs + 150);
     for (const key of ['a', 'c', 'r', 'p', 'm']) await page.keyboard.press(key);

@@ -4,7 +4,7 @@ import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { eventually, soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 import { pasteInto } from './support/paste.js';
 
 const browser = testBrowser();
@@ -127,10 +127,10 @@ describe('the versions of a project file', () => {
     await change.getByText('Read ‹202E›all.<img src=x').waitFor();
     expect(await change.locator('img').count()).toBe(0);
     expect(await page.title()).not.toBe('run');
-    await page.goto(`${api.url}/p/delta/setup?v=%3Cb%3E&with=-1`);
+    await go(page, '/p/delta/setup?v=%3Cb%3E&with=-1');
     await versionLink(page, 4).waitFor();
     browser.expectErrors(/status of 404/);
-    await page.goto(`${api.url}/p/delta/setup?v=77`);
+    await go(page, '/p/delta/setup?v=77');
     await page.getByText(/there is no version 77|no version 77/i).waitFor();
   });
 
@@ -171,12 +171,12 @@ describe('the versions of a project file', () => {
     await why;
     await page.getByText('retired', { exact: true }).locator('visible=true').first().waitFor();
     expect(await page.getByText('It was retired').count()).toBe(0);
-    await page.goto(`${api.url}/p/gone/agents/ben`);
+    await go(page, '/p/gone/agents/ben');
     await page.getByText('It was retired').waitFor();
     const run = page.getByRole('group', { name: 'Run ben' });
     await run.waitFor();
     expect(await run.getByRole('button', { name: 'Pause' }).count()).toBe(0);
-    await page.goto(`${api.url}/p/gone/mail/new`);
+    await go(page, '/p/gone/mail/new');
     const recipients = page.getByRole('form').getByRole('combobox', { name: 'To' });
     await recipients.waitFor();
     await soon(async () => expect(await recipients.innerText()).toContain('ada'));
@@ -334,15 +334,15 @@ test.each([desk, phone])('the setup is for everybody at %o', async (viewport) =>
   if (viewport === phone) await button(page, 'Versions').click();
   await versionLink(page, 1).waitFor();
   await check('versions');
-  await page.goto(`${api.url}/p/${name}/setup?v=2&with=1`);
+  await go(page, `/p/${name}/setup?v=2&with=1`);
   await changes(page, 'From version 1 to version 2').first().waitFor();
   await check('compared');
-  await page.goto(`${api.url}/p/${name}/setup?v=1`);
+  await go(page, `/p/${name}/setup?v=1`);
   await button(page, 'Bring version 1 back…').click();
   await changes(page).first().waitFor();
   await check('revert');
   await page.keyboard.press('Escape');
-  await page.goto(`${api.url}/p/${name}/setup?change=yes`);
+  await go(page, `/p/${name}/setup?change=yes`);
   await editor(page).waitFor();
   await rewrite(
     page,

@@ -9,7 +9,7 @@ import { beginTurn, claim, failTurn, leaveFiles, takeSteps } from '../../service
 import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { teamYaml } from '../../test/support/cell.js';
 import { eventually, soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const hostile = '\u202Eevil\u200B <img src=x onerror=alert(1)> <script>alert(1)</script>';
 const steps = 1_000;
@@ -143,7 +143,7 @@ test('the files that it has changed are shown as a diff', async () => {
   await page.getByText('5,000 more characters').waitFor();
   await page.getByText('b.bin').waitFor();
   // What a model wrote is text, whatever it is.
-  await page.goto(`${api.url}/p/team/turns/ada:1`);
+  await go(page, '/p/team/turns/ada:1');
   await page.getByText('‹202E›evil‹200B› <img src=x').first().click();
   await page.getByText('Result').waitFor();
   expect(await page.locator('.turn img, .turn script').count()).toBe(0);
@@ -259,7 +259,7 @@ test('the pages of turns are for everybody', async () => {
   ] as const) {
     const page = await open(paths[0], { viewport });
     for (const path of paths) {
-      await page.goto(`${api.url}${path}`);
+      await go(page, path);
       await page.locator('.turns-link, .step, .diff').first().waitFor();
       expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
       const width = await page.evaluate<number>('document.documentElement.scrollWidth');

@@ -7,7 +7,7 @@ import { linkFor } from '../../services/api/test/support/sign-in.js';
 import { claimDiff, endDiff } from '@suzumio/store/content/repository-diffs';
 import { teamYaml } from '../../test/support/cell.js';
 import { soon } from '../../test/support/poll.js';
-import { desk, phone, testBrowser, violations } from './support/browser.js';
+import { desk, go, phone, testBrowser, violations } from './support/browser.js';
 
 const browser = testBrowser();
 const hostile = '100%25 #?&<img src=x onerror=alert(1)>\u202etxt.exe';
@@ -99,9 +99,9 @@ test('a name is a name, whatever it says', async () => {
   await page.getByRole('link', { name: /100%25/ }).click();
   await page.getByText('Odd.', { exact: true }).waitFor();
   expect(await page.getByText('‹202E›').count()).toBeGreaterThan(0);
-  await page.goto(`${api.url}/p/team/workspace/ada?path=to%20level`);
+  await go(page, '/p/team/workspace/ada?path=to%20level');
   await page.getByText('A link to src/level.py').waitFor();
-  await page.goto(`${api.url}/p/team/workspace/zoe`);
+  await go(page, '/p/team/workspace/zoe');
   await page.getByText('There is no agent zoe').waitFor();
 
   const at = '2026-11-20T09:00:00.000Z';
@@ -234,7 +234,7 @@ test.each([desk, phone])('it is for everybody at %o', async (viewport) => {
     ['?path=src%2Flevel.py', 'print(3)'],
     ['?turn=3&from=1', 'echo 1'],
   ] as const) {
-    await page.goto(`${api.url}/p/team/workspace/ada${path}`);
+    await go(page, `/p/team/workspace/ada${path}`);
     await page.getByText(text).first().waitFor();
     expect({ path, violations: await violations(page) }).toEqual({ path, violations: [] });
     const width = await page.evaluate<number>('document.documentElement.scrollWidth');

@@ -16,6 +16,8 @@ const flags = [
   '--disable-component-update',
   '--disable-sync',
 ];
+/** A page of a place that another page of the same person shows is drawn by its process, which has compiled the code. */
+const sharing = '--renderer-process-limit=1';
 /** What moves without end is drawn sixty times a second, and what fades in has less contrast for a moment. */
 const still: BrowserContextOptions = { reducedMotion: 'reduce' };
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -38,8 +40,12 @@ export interface TestBrowser {
   expectErrors(pattern: RegExp): void;
 }
 
-/** Starts a browser before a suite's tests and ends it after them. No test may leave an error on a console. */
-export function testBrowser(): TestBrowser {
+/**
+ * Starts a browser before a suite's tests and ends it after them. No test may leave an error on a console.
+ *
+ * @param sharesProcesses whether the pages of one person are drawn by one process
+ */
+export function testBrowser({ sharesProcesses = true } = {}): TestBrowser {
   let browser: Browser;
   let errors: string[] = [];
   let expected: RegExp[] = [];
@@ -49,7 +55,7 @@ export function testBrowser(): TestBrowser {
   beforeAll(async () => {
     const executablePath = await findBrowser();
     if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
-    browser = await chromium.launch({ executablePath, args: flags });
+    browser = await chromium.launch({ executablePath, args: sharesProcesses ? [...flags, sharing] : flags });
   });
   afterEach(async () => {
     const found = errors.filter((error) => !expected.some((pattern) => pattern.test(error)));
@@ -83,17 +89,30 @@ export function testBrowser(): TestBrowser {
   };
 }
 
-/** Leaves nothing in a context of what a test did in it; false where the test has closed it. */
+/**
+ * Leaves nothing in a context of what a test did in it but a page at rest, which keeps its process; false where the test
+ * has closed it, or has left the place that is tested.
+ */
 async function isForgotten(context: BrowserContext): Promise<boolean> {
-  const [page = await context.newPage().catch(() => undefined), ...others] = context.pages();
+  const [page, ...others] = context.pages();
   if (page === undefined) return false;
   for (const other of others) await other.close();
-  await page.goto('about:blank');
+  const rest = URL.parse('/icon.svg', page.url())?.href;
+  const isAtRest = rest !== undefined && (await page.goto(rest).catch(() => null))?.ok() === true;
+  if (!isAtRest) {
+    await context.close();
+    return false;
+  }
   const devtools = await context.newCDPSession(page);
   await devtools.send('Storage.clearDataForOrigin', { origin: '*', storageTypes: 'all' });
+  await devtools.detach();
   await context.clearCookies();
-  await page.close();
   return true;
+}
+
+/** Goes to another address of the page that is open as its links do, without loading it again. */
+export async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, '', ${JSON.stringify(path)})`);
 }
 
 /** What axe finds wrong with a page, in light and then in dark, a line each. */
