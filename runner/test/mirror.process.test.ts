@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
@@ -34,7 +35,7 @@ test.each([
         packs: after === 0 ? [{ push: 1, sha256: '0'.repeat(64), sizeBytes: pack.length }] : [],
         more: false,
       }),
-    receive: (_sha256: string, file: string) => Promise.resolve(writeFileSync(file, pack)),
+    receive: (_sha256: string, file: string) => writeFile(file, pack),
   };
   const said: string[] = [];
   const mirror = new Mirror(join(base, 'mirror.git'), source, ownEnv(process.env), (line) => void said.push(line));
