@@ -27,12 +27,16 @@ async function submitted(name: string): Promise<void> {
 /** A page of somebody who has no pointer. */
 async function open(path: string, token?: string): Promise<{ page: Page; keys: Keyboard }> {
   const page = await browser.page(await browser.open({ viewport: phone }));
+  // It stays for later tests, of which each has one.
+  await page.clock.install();
   await page.goto((await linkFor(api, { path }, token)).url);
   await page.getByRole('heading', { level: 1 }).waitFor();
   return { page, keys: keyboardOf(page) };
 }
 
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
+/** Sends what can be taken back until then. */
+const sendNow = (page: Page) => page.clock.fastForward(4_000);
 const dialog = (page: Page) => page.getByRole('dialog');
 const detailOf = async (name: string) =>
   ((await api.get(`/api/projects/${name}`)).json as { project: { status: string; labels: object } }).project;
@@ -130,6 +134,7 @@ test('a report is sent back with a reason; another is approved, after that was t
   await keys.choose(button(page, /^Send back/));
   await keys.reach(button(page, /^Take back/));
   await keys.isFine();
+  await sendNow(page);
   await becomes('gauge', 'running');
   expect(
     await api.rows('gauge', `SELECT recipient, body FROM messages WHERE sender = 'user' ORDER BY seq DESC LIMIT 1`),
@@ -152,6 +157,8 @@ test('a report is sent back with a reason; another is approved, after that was t
   await keys.isFine();
   expect(await happened('creek', 'project.completed')).toBe(0);
   await keys.choose(button(page, /^Approve/));
+  await button(page, /^Take back/).waitFor();
+  await sendNow(page);
   await becomes('creek', 'completed');
   await page.getByText('This is settled.').waitFor();
   await keys.isFine();
@@ -226,6 +233,8 @@ test('what two people decide is decided once, also where the server restarts in 
   const both = [mine, await open(path, await api.token('operate'))];
   for (const { page } of both) await button(page, /^Approve/).waitFor();
   await Promise.all(both.map(({ keys }) => keys.press('a')));
+  for (const { page } of both) await button(page, /^Take back/).waitFor();
+  await Promise.all(both.map(({ page }) => sendNow(page)));
   await becomes('delta', 'completed');
   const refused = /The project is completed, so|was approved meanwhile/;
   await eventually('one of them is told', async () => {
@@ -242,6 +251,7 @@ test('what two people decide is decided once, also where the server restarts in 
   await keys.press('a');
   await button(page, /^Take back/).waitFor();
   await api.api.stop();
+  await sendNow(page);
   await page.getByText('Not done.').waitFor();
   await keys.isFine();
   await api.api.start();

@@ -29,11 +29,15 @@ async function submitAgain(name: string, version: number): Promise<void> {
 
 async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }, token?: string) {
   const page = await browser.page(await browser.open(options));
+  // It stays for later tests, of which each has one.
+  await page.clock.install();
   await page.goto((await linkFor(api, { path }, token)).url);
   await page.getByRole('navigation', { name: 'Suzumio' }).waitFor();
   return page;
 }
 
+/** Sends what can be taken back until then. */
+const sendNow = (page: Page) => page.clock.fastForward(4_000);
 const status = async (name: string) =>
   ((await api.get(`/api/projects/${name}`)).json as { project: { status: string } }).project.status;
 const becomes = (name: string, wanted: string) =>
@@ -74,6 +78,7 @@ describe('a report', () => {
     await page.getByRole('link', { name: 'Log', exact: true }).click();
     await page.getByRole('region', { name: 'Under way' }).getByText('Approving tides’s report').waitFor();
     expect(await status(name)).toBe('submitted');
+    await sendNow(page);
     await becomes(name, 'completed');
     await page.getByRole('region', { name: 'Under way' }).getByText('You approved tides’s report, version 2').waitFor();
     const [event] = await api.rows(
@@ -116,6 +121,8 @@ describe('a report', () => {
       await route.continue();
     });
     await page.keyboard.press('a');
+    await button(page, /^Take back/).waitFor();
+    await sendNow(page);
     const alert = page.getByRole('group', { name: 'Decide on version 1' }).getByRole('alert');
     await alert.getByText('Version 2 of the report is the newest, so a decision on version 1 is refused').waitFor();
     await page.getByRole('heading', { name: 'bore one' }).waitFor();
@@ -161,6 +168,8 @@ describe('a report', () => {
       expect(await text.inputValue()).toBe('Name the gauge, azjk.');
     });
     await button(page, /^Send back/).click();
+    await button(page, /^Take back/).waitFor();
+    await sendNow(page);
     await becomes(name, 'running');
     expect(
       await api.rows(name, `SELECT recipient, body FROM messages WHERE sender = 'user' ORDER BY seq DESC LIMIT 1`),
@@ -197,6 +206,8 @@ describe('a report', () => {
     // What has gone up is not sent once more.
     await page.getByText('uploaded').waitFor();
     await button(page, /^Send back/).click();
+    await button(page, /^Take back/).waitFor();
+    await sendNow(page);
     await becomes(name, 'running');
     expect(await api.rows(name, 'SELECT name FROM artifacts')).toEqual([{ name: 'readings.csv' }]);
     const { items } = (await api.get(`/api/projects/${name}/messages?order=desc&limit=1`)).json as {
@@ -215,6 +226,8 @@ describe('a report', () => {
     expect(await status(name)).toBe('completed');
     // Who has read that may open it again.
     await button(page, /^Send back/).click();
+    await button(page, /^Take back/).waitFor();
+    await sendNow(page);
     await becomes(name, 'running');
   });
 
@@ -227,6 +240,8 @@ describe('a report', () => {
       await button(page, /^Approve/).waitFor();
     }
     await Promise.all([one, other].map((page) => page.keyboard.press('a')));
+    for (const page of [one, other]) await button(page, /^Take back/).waitFor();
+    await Promise.all([one, other].map(sendNow));
     await Promise.all([one, other].map((page) => page.getByText('This is settled.').waitFor()));
     await becomes(name, 'completed');
     await eventually('one is told', async () => {
