@@ -74,6 +74,17 @@ const pages = (): [path: string, part: string][] => [
   ['/p/team/setup', '.setup-yaml'],
 ];
 
+test('every address answers with the page', async () => {
+  for (const [path] of pages()) {
+    const answer = await fetch(`${api.url}${path}`);
+    expect({ path, status: answer.status, text: await answer.text() }).toEqual({
+      path,
+      status: 200,
+      text: expect.stringContaining('<div id="page">'),
+    });
+  }
+});
+
 test('every page fits a tablet, has nothing in anybody’s way, and runs or hides nothing of a hostile name', async () => {
   const page = await open('/');
   const found: Record<string, unknown> = {};

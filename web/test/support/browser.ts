@@ -30,8 +30,8 @@ export const phone = { width: 390, height: 844 };
 export interface TestBrowser {
   /**
    * A person's own browser: its cookies are its own. Nothing moves in it, unless that is asked for. A later test gets it
-   * with nothing of that person but what it has loaded and compiled of the page: a clock and scripts would stay, so a test
-   * that gives it such closes it.
+   * with nothing of that person but what it has loaded and compiled of the page. A clock and scripts stay: a test that gives it such
+   * closes it, where those after it in its suite would not have the same.
    */
   open(options?: BrowserContextOptions): Promise<BrowserContext>;
   /** A page of it, whose errors fail the test that opened it. */
