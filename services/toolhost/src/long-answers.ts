@@ -3,7 +3,6 @@ import type { Response } from 'express';
 import { ProjectTurns } from '@suzumio/protocol/project-turns';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { recordedBytes } from '@suzumio/store/journal';
-import type { PresentedToken } from './auth.js';
 
 const longBytes = 65_536;
 
@@ -14,6 +13,13 @@ const longTools: ReadonlySet<string | undefined> = new Set(['artifacts.read', 'm
 interface Asked {
   step?: string | undefined;
   tool?: string;
+}
+
+/** Who asks. */
+interface Attempt {
+  project: string;
+  turn: string;
+  attempt: number;
 }
 
 /**
@@ -29,13 +35,13 @@ export class LongAnswers {
   constructor(private readonly cell: Pick<Cell, 'stores'>) {}
 
   /** @throws what `answer` throws */
-  async send(response: Response, token: PresentedToken, asked: Asked, answer: () => Promise<void>): Promise<void> {
-    if (!(await this.#mayBeLong(token, asked))) {
+  async send(response: Response, asking: Attempt, asked: Asked, answer: () => Promise<void>): Promise<void> {
+    if (!(await this.#mayBeLong(asking, asked))) {
       await answer();
       return;
     }
-    await this.#readBefore(response, token);
-    await this.#turns.take(token.project, async () => {
+    await this.#readBefore(response, asking);
+    await this.#turns.take(asking.project, async () => {
       if (response.destroyed) return;
       await answer();
       await breathe();
@@ -43,7 +49,7 @@ export class LongAnswers {
   }
 
   /** Waits until the attempt has read, or left, the long answers that it was given before. */
-  async #readBefore(response: Response, { project, turn, attempt }: PresentedToken): Promise<void> {
+  async #readBefore(response: Response, { project, turn, attempt }: Attempt): Promise<void> {
     if (response.destroyed) return;
     const reader = JSON.stringify([project, turn, attempt]);
     const before = this.#unread.get(reader);
@@ -55,7 +61,7 @@ export class LongAnswers {
     await before;
   }
 
-  async #mayBeLong({ project, turn }: PresentedToken, { step, tool }: Asked): Promise<boolean> {
+  async #mayBeLong({ project, turn }: Attempt, { step, tool }: Asked): Promise<boolean> {
     if (longTools.has(tool)) return true;
     if (step === undefined) return false;
     return this.cell.stores.use(project, ({ reader }) =>

@@ -38,7 +38,7 @@ export async function redact(
   // Attempts that were over may have handed in their logs meanwhile.
   if (isNew) await redactLogs(directory, subject.without);
   const used = (await subject.removeContent?.(store, directory)) ?? [];
-  const wiped = await wipe(store, file);
+  const wiped = await wipe(store, file, { atLeastOnce: isNew });
   return { id, redacted, left: [...used, ...notWiped(wiped), ...(await copiesOf(file, directory))] };
 }
 

@@ -12,7 +12,7 @@ import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { recordModelAnswer } from '@suzumio/store/models/record-model-answer';
 import { redact } from '@suzumio/store/redaction/redact';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
-import { wipesDue } from '@suzumio/store/redaction/wipe';
+import { wipe, wipesDue } from '@suzumio/store/redaction/wipe';
 import { Sql } from '@suzumio/store/sqlite/sql';
 import { once } from '@suzumio/store/sqlite/once';
 import { keptInput } from '@suzumio/store/turns/kept-input';
@@ -358,4 +358,15 @@ test('what others still read is wiped later, and what is a copy is told', async 
   reader.close();
   expect((await redactMessage(of, id)).left).toMatchObject([{ what: 'copies' }]);
   expect([wipesDue(of.store.reader), await filesWith(of, 'szmneedle7f3a')]).toEqual([0, []]);
+});
+
+test('wipes that overlap leave nothing due, and none of them says so', async () => {
+  const of = await team();
+  const more = () => of.write((tx) => tx.run('UPDATE projects SET wipes_due = wipes_due + 1'));
+  const wiped = () => wipe(of.store, fileOf(of));
+  await more();
+  const first = wiped();
+  await more();
+  expect(await Promise.all([first, wiped()])).toEqual([{ outcome: 'done' }, { outcome: 'done' }]);
+  expect(wipesDue(of.store.reader)).toBe(0);
 });
