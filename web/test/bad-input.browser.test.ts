@@ -83,7 +83,7 @@ test('a project that is deleted while it is open stays as it was, on each of its
 async function opened(beside: Page, path: string): Promise<Page> {
   const page = await browser.page(beside.context());
   await page.goto(`${api.url}${path}`);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return page;
 }
 

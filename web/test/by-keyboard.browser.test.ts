@@ -30,7 +30,7 @@ async function open(path: string, token?: string): Promise<{ page: Page; keys: K
   // It stays for later tests, of which each has one.
   await page.clock.install();
   await page.goto((await linkFor(api, { path }, token)).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return { page, keys: keyboardOf(page) };
 }
 

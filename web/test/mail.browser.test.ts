@@ -30,7 +30,7 @@ afterAll(() => api.close());
 async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }) {
   const page = await browser.page(await browser.open(options));
   await page.goto((await linkFor(api, { path })).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return page;
 }
 

@@ -20,7 +20,7 @@ const makeToken = (name: string, scope: 'read' | 'mail' | 'write' | 'worker', pr
 async function open(path: string, { token = api.adminToken, viewport = desk } = {}) {
   const page = await browser.page(await browser.open({ viewport }));
   await page.goto((await linkFor(api, { path }, token)).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return page;
 }
 

@@ -28,7 +28,7 @@ async function open(
 ) {
   const page = await browser.page(await browser.open({ viewport: desk, ...options }));
   await page.goto((await linkFor(api, { path }, token)).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return page;
 }
 

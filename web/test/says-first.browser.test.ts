@@ -148,7 +148,7 @@ async function toldBefore(page: Page, buttons: readonly (string | RegExp)[]): Pr
 test('each act says before it is done what it will do', async () => {
   const page = await browser.page(await browser.open({ viewport: desk }));
   await page.goto((await linkFor(api)).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   const told: Record<string, string> = {};
   for (const [path, those] of Object.entries(acts)) {
     await go(page, path.replace('FILE', file));
@@ -208,7 +208,7 @@ test('somebody who may only read is shown none of them, and no page asks for wha
     if (response.status() === 403) asked.push(`${response.url()} is refused`);
   });
   await page.goto(api.url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   const found: string[] = [];
   for (const path of [...Object.keys(acts), ...others, ...ofItems]) {
     await go(page, path.replace('FILE', file));

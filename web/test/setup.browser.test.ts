@@ -31,7 +31,7 @@ async function apply(name: string, body: object) {
 async function open(path: string, options: Parameters<typeof browser.open>[0] = { viewport: desk }, token?: string) {
   const page = await browser.page(await browser.open(options));
   await page.goto((await linkFor(api, { path }, token)).url);
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('heading', { level: 1 }).first().waitFor();
   return page;
 }
 
