@@ -70,9 +70,9 @@ test.each([
   ],
   [
     'git.pushed',
-    { push: 1, updates: [{ ref: 'refs/heads/main', from: null, to: 'a' }] },
+    { push: 1, updates: [{ ref: 'refs/heads/main', from: null, to: '8d3e12f4aa00' }] },
     { actor: 'ben' },
-    'Benny pushed main',
+    'Benny pushed main to 8d3e12f4',
   ],
   [
     'model.answered',

@@ -1,4 +1,4 @@
-import express, { type Request, type Router } from 'express';
+import express, { type Request, type Response, type Router } from 'express';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { maxCallBytes } from '@suzumio/protocol/door';
 import { maxImageBytes } from '@suzumio/protocol/images';
@@ -12,6 +12,7 @@ import { keptInput } from '@suzumio/store/turns/kept-input';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { isPublished } from '@suzumio/store/content/artifacts';
 import { attemptTokenOf, senderOf, type PresentedToken, requireRunner } from './auth.js';
+import type { CallBody } from './bodies/call.js';
 import { inRoom } from './bodies/close-of.js';
 import { jsonBody } from './bodies/json-body.js';
 import { callTool, refuseCall } from './call-tool.js';
@@ -29,30 +30,32 @@ const mostMembers = 20_000;
 export function toolsRouter(context: ToolhostContext): Router {
   const router = express.Router();
 
-  router.post('/tool', (request, response) =>
-    inRoom(response, async (room) => {
-      const token = await requireRunner(context, request);
-      const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
-      const call = await context.reader.call(senderOf(token), body, room.until);
-      room.keep();
-      await context.longAnswers.send(response, token, call, async () => {
-        response.json(await callTool(context, token, call, uncapturedIn(request)));
+  /** Reads a tool's call, and has it answered when it is its turn. */
+  const onCall =
+    (answer: (token: PresentedToken, call: CallBody, request: Request, response: Response) => Promise<void>) =>
+    (request: Request, response: Response) =>
+      inRoom(response, async (room) => {
+        const token = await requireRunner(context, request);
+        const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
+        const call = await context.reader.call(senderOf(token), body, room.until);
+        room.keep();
+        await context.longAnswers.send(response, token, call, () => answer(token, call, request, response));
       });
+
+  router.post(
+    '/tool',
+    onCall(async (token, call, request, response) => {
+      response.json(await callTool(context, token, call, uncapturedIn(request)));
     }),
   );
 
-  router.post('/tool/begin', (request, response) =>
-    inRoom(response, async (room) => {
-      const token = await requireRunner(context, request);
-      const body = await context.bodies.receive(request, senderOf(token), maxCallBytes, room.until);
-      const call = await context.reader.call(senderOf(token), body, room.until);
-      room.keep();
-      await context.longAnswers.send(response, token, call, async () => {
-        const begun = await beginStep(context, token, call);
-        // For the worker's door, which reads no bodies.
-        if ('begun' in begun) response.set(stepHeader, call.step);
-        response.json(begun);
-      });
+  router.post(
+    '/tool/begin',
+    onCall(async (token, call, _request, response) => {
+      const begun = await beginStep(context, token, call);
+      // For the worker's door, which reads no bodies.
+      if ('begun' in begun) response.set(stepHeader, call.step);
+      response.json(begun);
     }),
   );
 

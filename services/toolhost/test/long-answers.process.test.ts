@@ -4,6 +4,7 @@ import { modelsPath, stepHeader } from '@suzumio/protocol/model-chat';
 import express from 'express';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { type ModelServer, startModelServer } from '../../../test/support/model-server.js';
+import { thinkingYaml } from '../../../test/support/thinking.js';
 import { allowing, type Begun, type ToolhostBench, toolhostBench } from './toolhost-client.js';
 
 /** Each of its characters is six in JSON. */
@@ -14,26 +15,10 @@ let bench: ToolhostBench;
 beforeEach(async () => {
   server = await startModelServer(() => ({ status: 200, body: { choices: [{ message: { content: String(long) } }] } }));
   bench = await toolhostBench(allowing({ baseURL: server.baseURL }));
-  const agents = `agents:
-  one: { role: reader, prompt: Read., tools: [artifacts.publish, artifacts.read, messages.read] }
-  two: { role: reader, prompt: Read., tools: [artifacts.publish, artifacts.read, messages.read] }
-`;
-  await bench.testing.create(`
-name: lab
-task: Read.
-backend: { runner: { mode: mock } }
-${agents}`);
-  await bench.testing.create(`
-name: asked
-task: Read.
-backend:
-  runner:
-    mode: ai
-    model: only
-    models:
-      providers: { one: { type: openai-compatible, baseURL: "${server.baseURL}" } }
-      presets: { only: { provider: one, model: m } }
-${agents}`);
+  const tools = '[artifacts.publish, artifacts.read, messages.read]';
+  const agents = `{ one: { role: r, prompt: Read., tools: ${tools} }, two: { role: r, prompt: Read., tools: ${tools} } }`;
+  await bench.testing.create(`{ name: lab, task: Read., backend: { runner: { mode: mock } }, agents: ${agents} }`);
+  await bench.testing.create(thinkingYaml(server.baseURL, { name: 'asked', agents }));
 });
 afterEach(async () => {
   await bench.close();

@@ -75,7 +75,11 @@ export const userIds = z
   .regex(
     /^[1-9]\d{0,8}(?:-[1-9]\d{0,8})?:[1-9]\d{0,8}$/,
     'expected a uid:gid of numbers, or FIRST-LAST:gid, none of them 0',
-  );
+  )
+  .refine((users) => {
+    const [first = '', last = first] = users.replace(/:.*/, '').split('-');
+    return Number(first) <= Number(last);
+  }, 'expected the lower user of a range first');
 
 /** The listeners of relays, for containers on a network. */
 export const relayConfig = z.strictObject({

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
+import { userIds } from '../src/config.js';
 import { sandboxOwner } from '../src/engine/docker/sandbox-owner.js';
 
 const root = { uid: 0, gid: 0 };
@@ -40,4 +41,16 @@ describe('the user of a container', () => {
   ])('is refused: %s', (_what, users, own) => {
     expect(() => sandboxOwner(users, evil, own)).toThrow(expect.objectContaining({ code: 'policy-denied' }));
   });
+});
+
+test.each([
+  ['39400:39400', true],
+  ['390000000-399999999:39400', true],
+  ['5000-5000:7', true],
+  ['5009-5000:7', false],
+  ['0-5000:7', false],
+  ['5000-:7', false],
+  ['5000-5009', false],
+])('the setting %s is taken: %s', (users, isTaken) => {
+  expect(userIds.safeParse(users).success).toBe(isTaken);
 });

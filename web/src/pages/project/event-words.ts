@@ -74,8 +74,6 @@ class Told {
 const mostValueChars = 200;
 /** Of a hash so much tells two apart. */
 const shortHash = 7;
-/** So many names are listed. */
-const mostNamed = 3;
 
 /** What an event says, as it goes on after who it is about; those of acts that say no more are in `verbOf`. */
 const sayings: Readonly<Record<string, (told: Told) => Words>> = {
@@ -131,11 +129,7 @@ const sayings: Readonly<Record<string, (told: Told) => Words>> = {
   ],
   'turn.failed': (told) => [told.turn(), ' failed: ', told.text('message') || told.text('code')],
   'turn.cancelled': (told) => [told.turn(), ' was cancelled: ', told.text('reason')],
-  'workspace.restored': (told) => [
-    'has its files again as they were ',
-    told.number('turnNumber') === 0 ? 'before its first turn' : `after turn ${told.number('turnNumber')}`,
-    filesChanged(told.record('files')),
-  ],
+  'workspace.restored': (told) => ['has its files again', detailOf(told.event)],
   'tool.called': (told) => [
     `called ${told.text('tool')}`,
     told.text('outcome') === 'failed'
@@ -161,7 +155,10 @@ const sayings: Readonly<Record<string, (told: Told) => Words>> = {
     told.event.data['rewritten'] === true ? '; its history was rewritten' : '',
   ],
   'upstream.missed': (told) => [`has no news of ${told.text('repository')}: `, told.text('message')],
-  'git.pushed': (told) => ['pushed ', { text: pushedRefs(told.list('updates')), to: repositoryPath(told.project) }],
+  'git.pushed': (told) => [
+    'pushed ',
+    { text: wordsOf(told.event.type, told.event.data), to: repositoryPath(told.project) },
+  ],
   'agent.waiting': (told) => ['waits for mail', told.has('reason') ? `: ${told.text('reason')}` : ''],
   'config.changed': (told) => [
     'changed the project file to ',
@@ -210,12 +207,4 @@ function filesChanged(files: Data | undefined): string {
   if (files === undefined) return '';
   const [added = 0, changed = 0, removed = 0] = ['added', 'changed', 'removed'].map((field) => Number(files[field]));
   return added + changed + removed === 0 ? '' : `, files +${added} ~${changed} −${removed}`;
-}
-
-function pushedRefs(updates: readonly unknown[]): string {
-  const names = updates.slice(0, mostNamed).map((update) => {
-    const { ref, to } = (update ?? {}) as { ref?: unknown; to?: unknown };
-    return `${to === null ? 'away ' : ''}${String(ref).replace(/^refs\/(heads|tags)\//, '')}`;
-  });
-  return oneLine(names.join(', ')) + several(updates.length - names.length, 'other');
 }
