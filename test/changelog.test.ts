@@ -15,7 +15,7 @@ test('CHANGELOG.md can be read through: what users can do, a line each', () => {
 });
 
 test('CHANGELOG.md says which schemas an upgrade leads to', () => {
-  const newest = (migrations: { version: number }[]) => Math.max(...migrations.map(({ version }) => version));
+  const newest = (migrations: readonly { version: number }[]) => Math.max(...migrations.map(({ version }) => version));
   expect(text).toContain(
     `(projects to schema ${newest(projectMigrations)}, the catalog to ${newest(catalogMigrations)})`,
   );
