@@ -30,6 +30,8 @@ export const staticChecks = {
     command: ['knip', '--treat-config-hints-as-errors'],
     cache: ['--cache', '--cache-location', '.cache/knip'],
   },
+  'Private words': { command: ['node', 'scripts/words.mjs'], cache: [] },
+  'Lines of each package': { command: ['node', 'scripts/lines.mjs'], cache: [] },
   Format: { command: ['oxfmt', '--check', '.'], cache: [] },
   Lint: { command: ['oxlint', '--deny-warnings'], cache: [] },
 };
