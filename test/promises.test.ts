@@ -14,40 +14,19 @@ const { essential } = (await import(script('levels'))) as { essential: Record<st
 const { kindOf } = (await import(script('suite-files'))) as { kindOf: (path: string) => string };
 
 const rows = readPromises();
-/** Promises whose flaw is not planted: it shows by chance, or only to what takes minutes. */
-const unplanted = [
-  'mail-kept',
+/** Promises whose flaw is not planted: what finds it waits for minutes, or nothing of it can be built in a copy yet. */
+const unplanted: string[] = [
   'store-killed',
   'services-killed',
   'redis-wiped',
-  'turn-resumes',
-  'answer-paid-once',
-  'attempt-fenced',
   'projects-apart',
-  'host-names',
-  'other-origins',
-  'session-cookie',
-  'page-policy',
   'page-walk',
-  'sealed',
-  'links-unfollowed',
-  'policy',
-  'keys-hidden',
-  'mail-framed',
-  'priority',
-  'budget',
-  'circuit-breaker',
-  'once-a-key',
-  'deletion',
-  'redaction',
   'short-disk',
-  'published-files',
   'hostile-api',
   'hostile-toolhost',
   'hostile-doors',
   'command',
   'demo',
-  'stack',
 ];
 
 describe('the table of promises', () => {

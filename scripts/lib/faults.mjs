@@ -1,4 +1,4 @@
-import { cpSync, existsSync, globSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -10,8 +10,8 @@ import { runSuites } from './suites.mjs';
 
 /** A suite that has not found its flaw by then has not found it. */
 const patienceMs = 5 * 60_000;
-/** What suites of these kinds start is built. */
-const startsBuilt = /^(process|browser|container)$/;
+/** How a patch says that the suite starts what has the flaw, which has to be built. */
+const isBuilt = /^It is seen in what is built\.$/m;
 
 /**
  * Plants each flaw in a copy of the tree and runs the suite that is to find it.
@@ -49,14 +49,13 @@ async function plant(cwd, { name, suite }, { number, signal }) {
   const { code, stderr } = await apply();
   if (code !== 0) return `the patch does not apply any more: ${stderr.trim()}`;
   try {
-    const kind = kindOf(suite);
-    if (startsBuilt.test(kind)) {
+    if (isBuilt.test(readFileSync(patchOf(name), 'utf8'))) {
       const built = await capture(process.execPath, ['scripts/build.mjs'], { cwd });
       if (built.code !== 0) return `what has the flaw cannot be built: ${built.stdout}${built.stderr}`;
     }
-    const args = ['--maxWorkers=1', '--selectProjects', kind, '--runTestsByPath', suite];
+    const args = ['--maxWorkers=1', '--selectProjects', kindOf(suite), '--runTestsByPath', suite];
     const until = AbortSignal.any([AbortSignal.timeout(patienceMs), signal].filter(Boolean));
-    const { suites, broken } = await runSuites({ args, cwd, number, quiet: true, signal: until });
+    const { suites, broken } = await runSuites({ args, cwd, number, quiet: true, firstFailure: true, signal: until });
     if (broken) return `${suite} gave no verdict: ${broken}`;
     if (suites.some(({ failures }) => failures.length > 0)) return undefined;
     return suites.some(({ failed }) => failed) ? `${suite} could not be run with it` : `${suite} passes with it`;
