@@ -13,6 +13,7 @@ export const essential = {
   'shared/store/test/turns/record-tool-call.slow.test.ts': 'effect-once',
   'test/resumed-steps.slow.test.ts': 'turn-resumes',
 
+  'runner/test/work-tree/killed-changes.process.test.ts': 'own-files',
   'cli/test/serving.process.test.ts': 'command',
   'services/scheduler/test/bullmq.process.test.ts': 'redis-wiped',
   'shared/store/test/sigkill.process.test.ts': 'store-killed',
