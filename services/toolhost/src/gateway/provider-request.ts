@@ -7,6 +7,7 @@ import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import { chatBody, chatFormat } from './chat.js';
+import { narrowTools } from './narrow-schema.js';
 import { responsesBody, responsesFormat } from './responses.js';
 import type { ShownImages } from './shown-images.js';
 import type { ModelRequest } from './wire.js';
@@ -84,7 +85,7 @@ export function providerRequest(
   const question: ModelRequest = {
     model: askedModel(settings),
     messages: images?.told(request.messages, settings) ?? request.messages,
-    tools: request.tools ?? [],
+    tools: narrowTools(request.tools ?? []),
     maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
     settings,
   };
