@@ -8,7 +8,6 @@ import { teamYaml } from '../../../test/support/cell.js';
 import { eventually } from '../../../test/support/poll.js';
 import { type TestApi, testApi } from './support/api.js';
 import { publish, publishDirectory } from './support/play.js';
-import { refusal } from './support/refusal.js';
 
 let api: TestApi;
 let scratch: string;
