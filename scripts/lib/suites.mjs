@@ -14,15 +14,17 @@ export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
  * Runs suites.
  *
  * @param options.args what Jest gets on its command line, too
+ * @param options.cwd the tree @default the present directory
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
  * @param options.number which ports the suites take, 0 to 3, where Jest runs more than once side by side
+ * @param options.firstFailure skips the tests of a suite after the first that fails
  * @param options.quiet keeps what Jest prints for the result
  * @param options.signal ends the run
  * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed); each
  *   suite; and `broken`, a sentence, where Jest itself failed
  */
-export async function runSuites({ args, skip, scratch, number = 0, quiet = false, signal }) {
+export async function runSuites({ args, cwd, skip, scratch, number = 0, quiet = false, firstFailure = false, signal }) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-test-'));
   const outputFile = join(directory, 'results.json');
   const progress = join(directory, 'progress');
@@ -41,6 +43,7 @@ export async function runSuites({ args, skip, scratch, number = 0, quiet = false
     ...process.env,
     ...(skip && { SUZUMIO_TEST_SKIP: skip.join(',') }),
     ...(scratch && { TMPDIR: scratch }),
+    ...(firstFailure && { SUZUMIO_TEST_FIRST_FAILURE: 'true' }),
     SUZUMIO_TEST_RUN: String(number),
     SUZUMIO_TEST_PROGRESS: progress,
     // Services and commands are started hundreds of times: their code is compiled once.
@@ -50,7 +53,7 @@ export async function runSuites({ args, skip, scratch, number = 0, quiet = false
   };
   try {
     await writeFile(progress, '');
-    const { output, code, broken, running } = await runJest([...node, ...jest], { env, progress, quiet, signal });
+    const { output, code, broken, running } = await runJest([...node, ...jest], { cwd, env, progress, quiet, signal });
     const results = JSON.parse(await readFile(outputFile, 'utf8').catch(() => 'null'));
     const why = broken ?? (results === null ? `Jest ended with exit code ${code} and without results` : undefined);
     const whileRunning = running.length > 0 ? `, in ${running.join(', ')}` : '';

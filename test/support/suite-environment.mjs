@@ -1,3 +1,4 @@
+import process from 'node:process';
 import { TestEnvironment as NodeEnvironment } from 'jest-environment-node';
 import { OpenHandles } from './open-handles.mjs';
 
@@ -13,13 +14,18 @@ const oneBound = 'A test has a bound of its own: that it hangs is said by testTi
 export default class SuiteEnvironment extends NodeEnvironment {
   #handles = new OpenHandles();
   #hasOwnBound = false;
+  /** Where one failure is all that is to be seen, the tests after it are skipped. */
+  #skipsOthers = false;
 
   async handleTestEvent(event, state) {
     const { error } = event;
     if (event.name === 'add_test' || event.name === 'add_hook') {
       if (event.timeout !== undefined) this.#hasOwnBound = true;
     } else if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
+      this.#skipsOthers = process.env.SUZUMIO_TEST_FIRST_FAILURE === 'true';
       if (/^Exceeded timeout/.test(messageOf(error))) this.#tellWhatIsOpen(error);
+    } else if (event.name === 'test_start' && this.#skipsOthers) {
+      event.test.mode = 'skip';
     } else if (event.name === 'run_finish') {
       if (this.#hasOwnBound) state.unhandledErrors.push(new Error(oneBound));
       const leaked = await this.#handles.leaked();

@@ -40,6 +40,14 @@ afterAll(async () => {
 
 const get = (path: string, init: RequestInit = {}) => fetch(`${address}${path}`, { redirect: 'manual', ...init });
 
+test('the page runs its own scripts alone, asks its own server alone, and is in no frame of others', async () => {
+  const policy = ((await get('/')).headers.get('content-security-policy') ?? '').split('; ');
+  const rules = ["default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"];
+  expect(policy).toEqual(expect.arrayContaining(rules));
+  expect(policy).toContain("require-trusted-types-for 'script'");
+  expect(policy.filter((rule) => /unsafe|https?:|\*/.test(rule))).toEqual([]);
+});
+
 describe('the docs', () => {
   test.each([
     ['/docs', 'Start'],

@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentCommand, baseImage, deriveImage, docker, withoutNodeImage } from './support/images.js';
+import { agentCommand, baseImage, deriveImage, docker } from './support/images.js';
 import { until } from './support/until.js';
 import { type TurnSpec, World } from './support/world.js';
 
@@ -219,7 +219,7 @@ describe('the image', () => {
   });
 
   test('has no Node', async () => {
-    const { failed } = await world.run({ image: withoutNodeImage });
+    const { failed } = await world.run({ image: 'suzumio-test-nonode:dev' });
     expect(failed?.failure).toMatchObject({ code: 'image-without-node', message: expect.stringContaining('Node') });
   });
 

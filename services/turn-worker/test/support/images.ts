@@ -5,7 +5,6 @@ import { afterAll, beforeAll } from '@jest/globals';
 export const docker = new Docker();
 export const baseImage = 'suzumio-test-base:dev';
 export const runnerImage = 'suzumio-runner:dev';
-export const withoutNodeImage = 'suzumio-test-nonode:dev';
 
 /** An image that differs from another one only in how it is started. Take it away again with `remove`. */
 export async function deriveImage(
