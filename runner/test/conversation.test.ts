@@ -16,9 +16,9 @@ test('what a model has written itself is left out, the oldest first, where a que
     told.add(assistantMessage({ text: '', toolCalls: [{ id, name: 'completion_submit', arguments: written }] }));
     told.add(toolMessage(id, { code: 'body-too-large', message: 'Write less at once.' }));
   }
-  expect(told.isTooLong(told.messages)).toBe(true);
+  expect(told.isTooLong(told)).toBe(true);
   expect(told.shortenResults()).toBe(true);
-  expect(told.isTooLong(told.messages)).toBe(false);
+  expect(told.isTooLong(told)).toBe(false);
   expect(JSON.stringify(told.messages[2])).toMatch(/left_out.*8388\d{3} characters, to make room/);
   expect(JSON.stringify(told.messages[4])).toContain('xxx');
 });
