@@ -73,14 +73,18 @@ describe('where another model answers meanwhile', () => {
       '1 b': () => b.calls(list, [{ path: 'of b' }], 2),
       '2 b': () => b.calls(list, [{ path: 'again' }], 3),
       '3 b': () => {
-        team.bench.testing.setNow(team.bench.testing.cell.context.now() + 20_000);
+        waitForBreakers();
         return away;
       },
       '3 a': () => a.calls(list, [{ path: 'of a' }], 4),
       '4 a': () => a.text('The end.', 5),
-      '5 a': () => a.text('The end of all.', 6),
+      '5 a': () => away,
+      '5 b': () => b.text('An end by b.', 6),
+      '6 a': () => a.text('The end of all.', 7),
     };
     let step = 0;
+    const { testing } = team.bench;
+    const waitForBreakers = () => testing.setNow(testing.cell.context.now() + 20_000);
     team.server.answers = (request) => {
       const { model } = request.body;
       const refused = (model === 'a' ? a : b).refusal(request);
@@ -97,7 +101,10 @@ describe('where another model answers meanwhile', () => {
     expect([...a.refused, ...b.refused]).toEqual([]);
     expect(text).toBe('The end.');
     await first.report('complete', { output: { text } });
-    expect(await team.takeTurn(await team.bench.begin(project, 'ada', 'More.'))).toBe('The end of all.');
+    waitForBreakers();
+    expect(await team.completeTurn(project, 'ada', 'More.')).toBe('An end by b.');
+    waitForBreakers();
+    expect(await team.completeTurn(project, 'ada', 'Still more.')).toBe('The end of all.');
     expect([...a.refused, ...b.refused]).toEqual([]);
     expect(asked).toEqual(Object.keys(plan));
     const words = team.server.requests.map(wordsOf);

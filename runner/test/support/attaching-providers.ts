@@ -250,20 +250,17 @@ export class AttachingProvider {
     return { lines: [...lines, responseEvent('response.completed', { response })] };
   }
 
-  /** Its own answers come back in their order, each as it was. */
+  /** Its own answers come back in their order, each as it was; among them may be texts of others. */
   #fault(messages: Message[]): string | undefined {
-    const own = messages.filter(({ role }) => role === 'assistant');
+    const answers = messages.filter(({ role }) => role === 'assistant');
     for (const [at, said] of this.#said.entries()) {
-      const back = own[at];
-      if (!back) return `answer ${at} is missing`;
-      for (const name of Object.keys({ ...said, ...back })) {
-        if (['role', 'content', 'tool_calls'].includes(name)) continue;
-        if (JSON.stringify(said[name]) !== JSON.stringify(back[name])) return `${name} of answer ${at}`;
-      }
-      for (const [index, call] of (said.tool_calls ?? []).entries()) {
-        const made = back.tool_calls?.[index];
-        const fault = made ? differs(call, made) : `call ${index}`;
-        if (fault !== undefined) return `${fault} of answer ${at}`;
+      if (answers.length === 0) return `answer ${at} is missing`;
+      const faults: string[] = [];
+      for (let back = answers.shift(); back; back = answers.shift()) {
+        const fault = missing(said, back);
+        if (fault === undefined) break;
+        faults.push(fault);
+        if (answers.length === 0) return `answer ${at}: ${faults.join(', ')}`;
       }
     }
     return JSON.stringify(messages).includes('suzumio"') ? 'a reference' : this.kind.refuses?.(messages);
@@ -278,6 +275,20 @@ export class AttachingProvider {
     const at = said.findIndex((item, index) => differsInNames(item, items[index] ?? {}));
     return at < 0 ? undefined : `item ${at}: ${JSON.stringify(items[at])}`;
   }
+}
+
+function missing(said: Message, back: Message): string | undefined {
+  for (const name of Object.keys({ ...said, ...back })) {
+    if (['role', 'content', 'tool_calls'].includes(name)) continue;
+    if (JSON.stringify(said[name]) !== JSON.stringify(back[name])) return name;
+  }
+  if (typeof said.content === 'string' && said.content !== '' && said.content !== back.content) return 'content';
+  for (const [index, call] of (said.tool_calls ?? []).entries()) {
+    const made = back.tool_calls?.[index];
+    const fault = made ? differs(call, made) : `call ${index}`;
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }
 
 function differs(said: Call, back: Call): string | undefined {

@@ -54,6 +54,9 @@ export class AskedAnswers {
   /** The messages for one model. */
   told(messages: readonly ChatMessage[], model: string, { sendReasoning = true }: SinglePreset): AskedMessage[] {
     const told = new ToldMessages();
+    // A model that attaches something may refuse an answer that has nothing, also one without calls.
+    const attaches =
+      sendReasoning && [...this.answers.values()].some((one) => one.by === model && one.attachedBytes > 0);
     const sent = new Set<string>();
     for (const [at, message] of messages.entries()) {
       if (message.role !== 'assistant') {
@@ -70,7 +73,7 @@ export class AskedAnswers {
       if (attached) sent.add(reference.answer);
       const isWhole = answer.by === model && (attached !== null || !sendReasoning);
       if (isWhole) told.add(attached ? { ...plain, attached } : plain);
-      else if (plain.tool_calls?.length) told.addInWords(plain, resultsAfter(messages, at));
+      else if (attaches || plain.tool_calls?.length) told.addInWords(plain, resultsAfter(messages, at));
       else told.add(plain);
     }
     return told.messages;

@@ -67,6 +67,8 @@ export class AttachedFields {
   readonly #texts = new Map<string, string>();
   readonly #objects = new Map<string, { value: Fields; last: string }>();
   readonly #lists = new Map<string, EntryList>();
+  /** What each field counts. */
+  readonly #chars = new Map<string, number>();
 
   constructor(private readonly size: AttachedSize) {}
 
@@ -87,7 +89,7 @@ export class AttachedFields {
       if (!isText(sent) || !this.size.takes(sent)) continue;
       const before = this.#texts.get(name) ?? '';
       this.#texts.set(name, marks.includes(name) ? sent : before + sent);
-      this.size.add(marks.includes(name) ? sent.length - before.length : sent.length);
+      this.#count(name, marks.includes(name) ? sent.length - before.length : sent.length);
     }
     for (const name of objects) {
       const sent = part[name];
@@ -96,14 +98,14 @@ export class AttachedFields {
       const known = this.#objects.get(name);
       if (known?.last === json) continue;
       this.#objects.set(name, { value: merged(known?.value ?? {}, sent), last: json });
-      this.size.add(json.length);
+      this.#count(name, json.length);
     }
     for (const name of lists) {
       const sent = part[name];
       if (!isList(sent) || !this.size.takes(sent)) continue;
       const list = this.#lists.get(name) ?? new EntryList();
       this.#lists.set(name, list);
-      for (const entry of sent) this.size.add(list.add(entry));
+      for (const [at, entry] of sent.entries()) this.#count(name, list.add(entry, at === 0));
     }
   }
 
@@ -111,11 +113,15 @@ export class AttachedFields {
   replace(whole: Fields): void {
     const names = [...texts, ...marks, ...objects, ...lists].filter((name) => isAny(whole[name]));
     for (const name of names) {
-      const before = this.#texts.get(name) ?? this.#objects.get(name)?.value ?? this.#lists.get(name)?.entries;
-      if (before !== undefined && this.size.takes(before)) this.size.add(-JSON.stringify(before).length);
+      this.#count(name, -(this.#chars.get(name) ?? 0));
       for (const fields of [this.#texts, this.#objects, this.#lists]) fields.delete(name);
     }
     this.add(whole);
+  }
+
+  #count(name: string, chars: number): void {
+    this.#chars.set(name, (this.#chars.get(name) ?? 0) + chars);
+    this.size.add(chars);
   }
 }
 
@@ -152,11 +158,15 @@ class EntryList {
     );
   }
 
-  /** Adds an entry, or a piece of one. Returns how much longer the list is then. */
-  add(sent: Fields): number {
+  /**
+   * Adds an entry, or a piece of one. Returns how much longer the list is then.
+   *
+   * @param isFirst whether it is the first of its chunk, and so may continue the last one before
+   */
+  add(sent: Fields, isFirst: boolean): number {
     const place = JSON.stringify([sent['index'], sent['type']]);
     const isIndexed = typeof sent['index'] === 'number';
-    const at = isIndexed ? this.#open.get(place) : undefined;
+    const at = isIndexed ? this.#open.get(place) : isFirst ? this.#unsigned(sent) : undefined;
     let entry = at === undefined ? undefined : this.#entries[at];
     const id = entry?.fields['id'];
     if (!entry || (id && sent['id'] && id !== sent['id'])) {
@@ -166,7 +176,16 @@ class EntryList {
     }
     return 1 + grow(entry, sent);
   }
+
+  /** The place of the last entry, where a piece without an index continues it: a signature ends a thought. */
+  #unsigned({ type }: Fields): number | undefined {
+    const last = this.#entries.at(-1)?.fields;
+    const continues = isThought(type) && last?.['type'] === type && !last['signature'] && last['index'] === undefined;
+    return continues ? this.#entries.length - 1 : undefined;
+  }
 }
+
+const isThought = (type: unknown) => ['thinking', 'reasoning.text', 'reasoning.summary'].includes(String(type));
 
 function grow({ fields, texts: pieced }: { fields: Fields; texts: Map<string, PiecedText> }, piece: Fields): number {
   let more = 0;
