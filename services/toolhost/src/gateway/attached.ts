@@ -180,8 +180,8 @@ class EntryList {
   /** The place of the last entry, where a piece without an index continues it: a signature ends a thought. */
   #unsigned({ type }: Fields): number | undefined {
     const last = this.#entries.at(-1)?.fields;
-    const continues = isThought(type) && last?.['type'] === type && !last['signature'] && last['index'] === undefined;
-    return continues ? this.#entries.length - 1 : undefined;
+    if (!last || last['type'] !== type || !isThought(type)) return undefined;
+    return last['signature'] || last['index'] !== undefined ? undefined : this.#entries.length - 1;
   }
 }
 
