@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Content } from '../services/turn-worker/dist/workspace/read-file.js';
-import { WorkspaceThreads } from '../services/turn-worker/dist/workspace/workspace-threads.js';
-import { type Workspace, Workspaces } from '../services/turn-worker/dist/workspace/workspaces.js';
+import type { Content } from '../services/turn-worker/src/workspace/read-file.js';
+import { WorkspaceThreads } from '../services/turn-worker/src/workspace/workspace-threads.js';
+import { type Workspace, Workspaces } from '../services/turn-worker/src/workspace/workspaces.js';
 import { median, type Spread, spread } from './statistics.js';
 
 export interface CapturesPlan {

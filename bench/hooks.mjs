@@ -7,9 +7,9 @@ const observed = new URL('observed-transport.ts', import.meta.url).href;
 registerHooks({
   resolve(specifier, context, next) {
     const parent = context.parentURL ?? '';
-    // Sources name each other as the compiler would leave them; Node runs them as they are.
-    const isSource = parent.endsWith('.ts') && specifier.startsWith('.') && !specifier.includes('/dist/');
-    if (isSource) return next(specifier.replace(/\.js$/, '.ts'), context);
+    // Sources name each other as the compiler would leave them. Node runs those as they are that need no compiler.
+    const isSource = parent.endsWith('.ts') && specifier.startsWith('.');
+    if (isSource) return next(specifier.replace('/src/', '/dist/').replace(/(?<!\/dist\/.*)\.js$/, '.ts'), context);
     const resolved = next(specifier, context);
     // Every service gets a transport that notes when something passes it, and knows nothing of that.
     if (!process.env.BENCH_MARKS || parent === observed) return resolved;

@@ -1,26 +1,24 @@
 // npm run floors [-- --print]: draws which package imports which, into CONTRIBUTING.md or to standard output.
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import process from 'node:process';
 import { onProjectNode } from './lib/project-node.mjs';
 import { main } from './lib/steps.mjs';
 
 const page = 'CONTRIBUTING.md';
-const packages = '(shared/[^/]+|services/[^/]+|runner|cli|sdk)';
+const sources = /^(shared\/[^/]+|services\/[^/]+|runner|cli|sdk)\/src\//;
 
-/** The packages that each package imports, as dependency-cruiser finds them. */
-function importsOfPackages() {
-  const options = ['--config', '.dependency-cruiser.cjs', '--output-type', 'json'];
-  const scope = ['--include-only', `^${packages}/src`, '--collapse', `^${packages}`];
-  const args = ['node_modules/.bin/depcruise', ...options, ...scope, 'shared', 'services', 'runner', 'cli', 'sdk'];
-  const { modules } = JSON.parse(execFileSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 }));
-  return new Map(
-    modules.map(({ source, dependencies }) => [
-      source,
-      dependencies.map(({ resolved }) => resolved).filter((name) => name !== source),
-    ]),
-  );
+/** The packages that each package imports. */
+function importsOfPackages(imports) {
+  const found = new Map();
+  for (const file of imports.files.filter((one) => sources.test(one))) {
+    const own = packageOf(file);
+    const used = [...imports.of(file)].map(packageOf).filter((name) => name !== undefined && name !== own);
+    found.set(own, new Set([...(found.get(own) ?? []), ...used]));
+  }
+  return new Map([...found].map(([own, used]) => [own, [...used]]));
 }
+
+const packageOf = (file) => sources.exec(file)?.[1];
 
 /** Whether a package imports another, directly or through others. */
 function reaches(imports, from, to, seen = new Set()) {
@@ -46,7 +44,8 @@ function diagramOf(imports) {
 
 await main(async () => {
   await onProjectNode();
-  const diagram = diagramOf(importsOfPackages());
+  const { Imports } = await import('./lib/imports.mjs');
+  const diagram = diagramOf(importsOfPackages(new Imports()));
   if (process.argv.includes('--print')) console.log(diagram);
   else writeFileSync(page, readFileSync(page, 'utf8').replace(/```mermaid\n[^]*?\n```/, diagram));
 });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import process from 'node:process';
-import { build } from './lib/checks.mjs';
+import { buildServices } from './lib/checks.mjs';
 import { openStack, requireFreePort } from './lib/compose.mjs';
 import { engineAnswers } from './lib/docker.mjs';
 import { bringImagesUpToDate } from './lib/images.mjs';
@@ -35,7 +35,7 @@ await main(async () => {
   if (!Object.hasOwn(commands, command)) {
     throw new Error(`npm run stack has no "${command}"; there are ${Object.keys(commands).join(', ')}`);
   }
-  if (command === 'up') await onProjectNode();
+  if (command === 'up') await onProjectNode({ checks: false });
   const file = resolve(options.settings);
   if (command !== 'up' && !existsSync(file)) throw new Error(`There is no ${file}. next: npm run stack`);
   await commands[command](file, await stackSettings(file));
@@ -57,7 +57,7 @@ async function up(file, { values: settings, added }) {
   await makePlaces(values);
   if (!options['no-build']) {
     const source = options.offline ? 'offline' : options.registry ? 'registry' : 'auto';
-    await step('Build', build);
+    await step('Build', buildServices);
     await step('Images', () => bringImagesUpToDate({ source, stack: true }));
   }
   await step('Start', async () => {

@@ -1,23 +1,20 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
 import { ComposeStack, finished, type Listed, relay } from './support/compose.js';
 import { docker } from './support/images.js';
-import { brokenInvariants, openProject } from './support/project.js';
 
-const newsroom = fileURLToPath(new URL('../examples/newsroom/newsroom.yaml', import.meta.url));
 const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',');
 /** Its turns take so long that a service can be killed in the middle of one. */
 const relayFile = relay('2s');
 const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as const;
 
 (skipped.includes('docker') || skipped.includes('compose') ? describe.skip : describe)(
-  'the stack of docker-compose.yml',
+  'the stack of docker-compose.yml, as people go on with it',
   () => {
     let directory: string;
     let stack: ComposeStack;
@@ -34,120 +31,16 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
       await stack.remove();
     });
 
-    /** What every container comes to, by name. */
-    async function inspected<Value>(format: string, service?: string): Promise<Value[]> {
-      const found = await docker('inspect', '--format', `{{json ${format}}}`, ...(await stack.containers(service)));
-      return found.split('\n').map((line) => JSON.parse(line) as Value);
-    }
-
-    const addresses = async (service: string, port: number) => {
-      const networks = await inspected<Record<string, { IPAddress: string }>>('.NetworkSettings.Networks', service);
-      return networks.flatMap(Object.values<{ IPAddress: string }>).map(({ IPAddress: ip }) => `${ip}:${String(port)}`);
-    };
-
-    test('keeps its settings and secrets in a file for nobody else to read, and leaves there what is there', async () => {
-      expect(statSync(stack.file).mode & 0o777).toBe(0o600);
-      const before = readFileSync(stack.file, 'utf8');
-      const { SUZUMIO_URL: url, SUZUMIO_TOKEN: token } = await stack.environment();
-      expect(readFileSync(stack.file, 'utf8')).toBe(before);
-      expect([`http://${stack.settings['SUZUMIO_PUBLISH'] ?? ''}`, stack.settings['SUZUMIO_ADMIN_TOKEN']]).toEqual([
-        url,
-        token,
-      ]);
-      expect((await fetch(`${url}/api/projects`)).status).toBe(401);
-      expect((await stack.api('GET', '/projects')).status).toBe(200);
-    });
-
     test('runs three workers, each in a directory of its own', async () => {
       expect(await stack.containers('turn-worker')).toHaveLength(3);
       const worker = join(directory, 'worker');
       expect(await readdir(worker)).toEqual(['1', '2', '3']);
     });
 
-    test('gives its containers no more than they need', async () => {
-      for (const host of await inspected<Record<string, unknown>>('.HostConfig')) {
-        expect(host).toMatchObject({
-          Init: true,
-          Privileged: false,
-          ReadonlyRootfs: true,
-          CapDrop: ['ALL'],
-          SecurityOpt: ['no-new-privileges:true'],
-          RestartPolicy: { Name: 'unless-stopped' },
-          LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
-        });
-        expect(host['Memory']).toBeGreaterThan(0);
-        expect(host['PidsLimit']).toBeGreaterThan(0);
-      }
-      for (const service of [...services, 'prometheus']) {
-        const isWorker = service === 'turn-worker';
-        for (const user of await inspected<string>('.Config.User', service))
-          expect(user).toMatch(isWorker ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
-        // Who has the engine's socket is root anyway; with these, turns need not run as the same user.
-        for (const added of await inspected<string[] | null>('.HostConfig.CapAdd', service))
-          expect(added?.map((name) => name.replace('CAP_', '')) ?? []).toEqual(
-            isWorker ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : [],
-          );
-      }
-      const published = (
-        await inspected<Record<string, { HostIp: string }[] | null>>('.NetworkSettings.Ports')
-      ).flatMap((ports) =>
-        Object.entries(ports).flatMap(([port, bound]) => (bound ?? []).map(({ HostIp: ip }) => `${ip} ${port}`)),
-      );
-      expect(published.sort()).toEqual(['127.0.0.1 39400/tcp', '127.0.0.1 9090/tcp']);
-    });
-
-    test('lets a worker reach Redis and the ToolHost, and neither the API nor the scheduler nor anything outside', async () => {
-      const [worker = ''] = await stack.containers('turn-worker');
-      const found = ['redis:6379', 'toolhost:39410', 'toolhost:39411'];
-      const hidden = await Promise.all([
-        addresses('api', 39_400),
-        addresses('api', 9464),
-        addresses('scheduler', 9464),
-      ]);
-      const places = [...found, ...hidden.flat(), '192.0.2.1:443'];
-      expect(places).toHaveLength(9);
-      const knock = `for (const place of ${JSON.stringify(places)}) {
-      const [host, port] = place.split(':');
-      const socket = require('node:net').connect({ host, port }).setTimeout(2000, () => socket.destroy());
-      socket.on('error', () => {}).on('connect', () => { console.log(place); socket.destroy(); });
-    }`;
-      const reached = (await docker('exec', worker, 'node', '-e', knock)).split('\n');
-      expect(reached.sort()).toEqual(found);
-    });
-
-    test('runs the newsroom, through the published API and in containers', async () => {
-      for (const command of [
-        ['init', newsroom],
-        ['start', 'newsroom'],
-        ['send', 'newsroom', 'editor', 'P1', "Tonight's bulletin, please."],
-      ]) {
-        expect(await stack.suzumio(...command)).toMatchObject({ code: 0 });
-      }
-      const wait = () => stack.api('GET', '/projects/newsroom/wait?status=submitted&timeout=45s');
-      const first = await wait();
-      const { body } = (first.body as { reached?: string | null }).reached === 'submitted' ? first : await wait();
-      expect(body).toMatchObject({ reached: 'submitted', project: { status: 'submitted' } });
-      expect((await stack.suzumio('report', 'newsroom')).out).toMatch(/^# River level tonight\n/);
-      expect(await stack.suzumio('approve', 'newsroom')).toMatchObject({ code: 0 });
-    });
-
-    test('runs the turns of each project as a user that runs nothing else', async () => {
-      const look = `const fs = require('node:fs');
-        for (const worker of fs.readdirSync(process.env.SUZUMIO_WORKER_DIR)) {
-          const top = process.env.SUZUMIO_WORKER_DIR + '/' + worker + '/workspaces/' + process.env.SUZUMIO_CELL;
-          for (const project of fs.existsSync(top) ? fs.readdirSync(top) : [])
-            for (const agent of fs.readdirSync(top + '/' + project)) {
-              const { uid, gid } = fs.statSync(top + '/' + project + '/' + agent);
-              console.log(project + ' ' + uid + ':' + gid);
-            }
-        }`;
-      const [worker = ''] = await stack.containers('turn-worker');
-      const users = (await docker('exec', worker, 'node', '-e', look)).split('\n');
-      const ofProjects = Array.from(new Set(users), (line) => line.split(' '));
-      for (const [, user] of ofProjects) expect(user).toMatch(/^39\d{7}:39400$/);
-      expect(new Set(ofProjects.map(([project]) => project)).size).toBe(ofProjects.length);
-      expect(new Set(ofProjects.map(([, user]) => user)).size).toBe(ofProjects.length);
-      for (const user of await inspected<string>('.Config.User')) expect(user).not.toMatch(/^39\d{7}:/);
+    test('confines Prometheus as it does all others, and publishes it here alone', async () => {
+      await stack.expectConfined([...services, 'prometheus']);
+      const ports = await stack.inspected<object>('.HostConfig.PortBindings', 'prometheus');
+      expect(ports).toEqual([{ '9090/tcp': [expect.objectContaining({ HostIp: '127.0.0.1' })] }]);
     });
 
     test('shows every service to Prometheus once, with its figures', async () => {
@@ -159,14 +52,20 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
         };
         return Object.fromEntries(answer.data.result.map(({ metric, value }) => [metric.job ?? '', Number(value[1])]));
       };
-      const { items } = (await stack.api('GET', '/projects/newsroom/turns?limit=200')).body as Listed<{
-        status: string;
-      }>;
-      const completed = items.filter(({ status }) => status === 'completed').length;
+      const file = relayFile.replace('name: relay', 'name: counted');
+      const message = { recipient: 'writer', body: 'Count this.' };
+      expect(await stack.api('POST', '/projects', { file, start: true, message })).toMatchObject({ status: 201 });
+      const turns = async () =>
+        ((await stack.api('GET', '/projects/counted/turns')).body as Listed<{ status: string }>).items;
+      // The writer's, and that of the lead to whom it writes.
+      await eventually('both turns have ended', async () => {
+        const ended = (await turns()).filter(({ status }) => status === 'completed');
+        return ended.length === 2;
+      });
       const wanted = {
         up: { api: 1, scheduler: 1, toolhost: 1, 'turn-worker': 3 },
         ready: { 'turn-worker': 3 },
-        completed: { '': completed },
+        completed: { '': 2 },
       };
       let known: unknown;
       await eventually('Prometheus knows', async () => {
@@ -186,7 +85,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
         /^```sh\n([^`]*)^```/m.exec(documented.slice(documented.indexOf(first) - 6))?.[1];
       const own = join(directory, 'elsewhere');
       const name = `${stack.settings['COMPOSE_PROJECT_NAME'] ?? ''}-elsewhere`;
-      const [networks] = await inspected<object>('.NetworkSettings.Networks', 'redis');
+      const [networks] = await stack.inspected<object>('.NetworkSettings.Networks', 'redis');
       const [network = ''] = Object.keys(networks ?? {});
       // The other machine is this one: what stands for its address and secrets are the stack's.
       const settings = (block('SUZUMIO_CELL=') ?? '')
@@ -220,7 +119,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
 
     test('starts anew what reads the policy, where that has changed, and nothing else', async () => {
       const ids = async () => {
-        const found = await inspected<{ Id: string; Config: { Labels: Record<string, string> } }>('.');
+        const found = await stack.inspected<{ Id: string; Config: { Labels: Record<string, string> } }>('.');
         const of = (service: string) =>
           found.filter(({ Config: { Labels: labels } }) => labels['com.docker.compose.service'] === service);
         const names = [...services, 'prometheus'];
@@ -329,7 +228,7 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
       }`;
         await docker('exec', name, 'node', '-e', crash);
         await eventually('it runs again', async () => {
-          const [state] = await inspected<{ RestartCount: number; State: { Health: { Status: string } } }>(
+          const [state] = await stack.inspected<{ RestartCount: number; State: { Health: { Status: string } } }>(
             '.',
             'toolhost',
           );
@@ -337,27 +236,8 @@ const services = ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'] as con
         });
       });
 
-      test('until it is stopped, with its data in good order and no secret in any log', async () => {
-        for (const service of ['api', 'scheduler', 'toolhost'])
-          await docker('stop', ...(await stack.containers(service)));
-        await docker('cp', `${(await stack.containers('api')).join('')}:/var/lib/suzumio`, join(directory, 'backup'));
-        for (const id of ['newsroom', 'relay']) {
-          const project = openProject(join(directory, 'backup'), id);
-          try {
-            expect(brokenInvariants(project)).toEqual([]);
-          } finally {
-            project.close();
-          }
-        }
-        const {
-          SUZUMIO_REDIS_PASSWORD: password = '',
-          SUZUMIO_WORKER_TOKEN: worker = '',
-          SUZUMIO_ADMIN_TOKEN: admin = '',
-        } = stack.settings;
-        const logs = await stack.run('logs');
-        for (const service of services) expect(logs).toMatch(new RegExp(`${service}[_-]1`));
-        for (const secret of [password, worker, admin]) expect(logs).not.toContain(secret);
-      });
+      test('until it is stopped, with its data in good order and no secret in any log', () =>
+        stack.expectSound(['counted', 'relay']));
     });
 
     test('is built anew and brought up to date by the same command, which says where the page is', async () => {

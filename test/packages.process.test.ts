@@ -11,7 +11,7 @@ const depcruise = join(repository, 'node_modules/.bin/depcruise');
 let root: string;
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'suzumio-packages-'));
-  for (const file of ['.dependency-cruiser.cjs', 'package.json', 'tsconfig.base.json', 'tsconfig.test.json']) {
+  for (const file of ['.dependency-cruiser.cjs', 'package.json', 'tsconfig.json']) {
     cpSync(join(repository, file), join(root, file));
   }
   plant('test/none.ts', 'export {};\n');

@@ -13,6 +13,8 @@ import { openProject } from './support/project.js';
 import { expectEveryLinkAndReceipt, researchTeam } from './support/research-team.js';
 import { type Stack, startStack } from './support/stack.js';
 
+// Starts: cli.
+
 const repository = fileURLToPath(new URL('..', import.meta.url));
 const file = join(researchTeam, 'research-team.yaml');
 const stacks: Stack[] = [];

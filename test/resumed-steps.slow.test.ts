@@ -6,7 +6,7 @@ import { requestHash } from '@suzumio/store/journal';
 import { newestCapture, recordCapture } from '@suzumio/store/turns/captures';
 import { keptInput } from '@suzumio/store/turns/kept-input';
 import { beginSandboxStep, endSandboxStep, markSteps } from '@suzumio/store/turns/sandbox-steps';
-import fc from './support/fast-check.js';
+import fc, { caseCount } from './support/fast-check.js';
 import { SandboxSteps } from '../services/turn-worker/src/door/sandbox-steps.js';
 import { type Begun, hashes, makeTeam, type Team } from '../shared/store/test/team.js';
 import { teamYaml, type TestCell, testCell } from './support/cell.js';
@@ -244,6 +244,6 @@ test('whenever a turn is interrupted, each step takes effect once, and what has 
       const kept = team.rows<{ step: string }>(`SELECT step FROM tool_calls WHERE turn_id = '${turn}'`);
       expect(new Set(kept.map(({ step }) => step)).size).toBe(kept.length);
     }),
-    { numRuns: 60, seed: 20_261_123 },
+    { numRuns: caseCount(60), seed: 20_261_123 },
   );
 });

@@ -155,6 +155,7 @@ test('the client of the contract is what the types of the package promise', () =
       module: 'nodenext',
       moduleResolution: 'nodenext',
       types: [],
+      customConditions: ['suzumio-source'],
       lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'],
       skipLibCheck: true,
     },

@@ -7,6 +7,8 @@ import { type CliWorld, createCliWorld } from '../cli/test/support/cli.js';
 import { TestRepository } from '../services/turn-worker/test/support/repository.js';
 import { mountable } from './support/mountable.js';
 
+// Starts: cli.
+
 const repository = join(import.meta.dirname, '..');
 const page = readFileSync(join(repository, 'docs', 'working-beside-a-team.md'), 'utf8');
 const blocks = [...page.matchAll(/^```(\w*) *(\w*)\n([^]*?)^```/gm)].map(([, language = '', kind = '', text = '']) => ({

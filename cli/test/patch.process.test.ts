@@ -53,9 +53,11 @@ describe('patch apply', () => {
     own.git('add', 'own.txt');
     const { code, out, err } = await apply('ada.patch');
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    expect(out).toBe(
+    const replaced = /^As they were before, they are in (.*) for a week\.\n/m;
+    expect(out.replace(replaced, '')).toBe(
       `Applied ada.patch (${id}) of ada, against ${base}: 2 files changed, and nothing committed.\n  a.txt\n  new/c.txt\nLook at it with git diff, and commit it.\n`,
     );
+    expect(readFileSync(join(replaced.exec(out)?.[1] ?? '', 'old/0'), 'utf8')).toBe(changed({ 14: 'fourteen' }));
     expect([read('a.txt'), read('new/c.txt')]).toEqual([changed({ 3: 'three', 14: 'fourteen' }), 'c\n']);
     expect([own.git('rev-parse', 'HEAD'), status().split('\n')]).toEqual([
       base,
@@ -107,7 +109,7 @@ describe('patch apply', () => {
     const { code, out } = await apply('ada.patch', '--conflicts');
     expect([code, out]).toEqual([
       0,
-      expect.stringMatching(/ {2}both sides: a\.txt\n {2}c\.txt\nResolve what stands between/),
+      expect.stringMatching(/ {2}both sides: a\.txt\n {2}c\.txt\n.*for a week\.\nResolve what stands between/),
     ]);
     const both = read('a.txt');
     expect(both).toMatch(/<{7} yours-g.*\nmine\n={7}\ntheirs\n>{7} patch-g/);

@@ -64,7 +64,7 @@ export async function packageOf(source) {
  * @param files paths, contents and modes, in this order: what imports others comes last
  */
 export async function fillDirectory(directory, files) {
-  for (const file of files) await replace(file);
+  for (const file of files) await replaceFile(file);
   const kept = new Set(files.map(({ path }) => resolve(path)));
   for (const file of await readdir(directory, { recursive: true, withFileTypes: true })) {
     const path = resolve(file.parentPath, file.name);
@@ -74,7 +74,7 @@ export async function fillDirectory(directory, files) {
 }
 
 /** Readable by all, whatever the umask: services run as a user who owns none of it. */
-async function replace({ path, contents, mode = 0o644 }) {
+export async function replaceFile({ path, contents, mode = 0o644 }) {
   const before = await readFile(path).catch(() => undefined);
   if (before?.equals(Buffer.from(contents)) && ((await stat(path)).mode & 0o777) === mode) return;
   await makeDirectory(dirname(path));

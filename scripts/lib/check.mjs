@@ -19,7 +19,6 @@ export async function checkAll(report) {
       return runSuites({ args, scratch, quiet: true });
     }),
   );
-  await report.attemptBeside('Types', ['tsc', '--build']);
   for (const [heading, { command, cache }] of Object.entries(staticChecks)) {
     await report.attemptBeside(heading, [...command, ...cache]);
   }
@@ -32,14 +31,10 @@ export async function checkPaths(report, paths) {
   // Named by itself, a suite of any kind is run; npm run build comes first where it starts the built programs.
   const args = [...paths.map(suitesOf), '--passWithNoTests', ...(named ? [] : unit)];
   const suites = report.suites('Tests', () => withScratch((scratch) => runSuites({ args, scratch })));
-  // It may start the built programs, which are compiled below.
-  if (named) await suites;
   await report.attemptBeside('Format', ['oxfmt', '--check', '--no-error-on-unmatched-pattern', ...paths]);
   await report.attemptBeside('Lint', ['oxlint', '--deny-warnings', ...paths]);
-  await report.attemptBeside('Types', ['tsc', '--build']);
-  const heading = 'Types of the tests';
-  const { command, cache } = staticChecks[heading];
-  await report.attemptBeside(heading, [...command, ...cache]);
+  const { command, cache } = staticChecks.Types;
+  await report.attemptBeside('Types', [...command, ...cache]);
   await suites;
 }
 

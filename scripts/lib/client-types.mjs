@@ -6,12 +6,12 @@ import ts from 'typescript';
 
 /** What the contract says of its client in plain interfaces. */
 const interfaces = {
-  'client/make-client.d.ts': ['ApiAddress', 'AskOptions'],
-  'client/follow-events.d.ts': ['Follow'],
-  'client/follow-cell.d.ts': ['FollowCell', 'CellNotice'],
-  'client/follow-turn.d.ts': ['FollowTurn', 'LiveEnd', 'LiveFrame'],
-  'client/until-status.d.ts': ['UntilStatus'],
-  'client/until-reply.d.ts': ['UntilReply'],
+  'client/make-client.ts': ['ApiAddress', 'AskOptions'],
+  'client/follow-events.ts': ['Follow'],
+  'client/follow-cell.ts': ['FollowCell', 'CellNotice'],
+  'client/follow-turn.ts': ['FollowTurn', 'LiveEnd', 'LiveFrame'],
+  'client/until-status.ts': ['UntilStatus'],
+  'client/until-reply.ts': ['UntilReply'],
 };
 
 /**
@@ -28,7 +28,7 @@ export async function clientTypes() {
     operations.filter(({ parameters }) => parameters.some(isInQuery)).map(({ operationId }) => dataOf(operationId)),
   );
   const copied = Object.entries(interfaces).map(async ([file, names]) =>
-    declarations(await readFile(`shared/contract/dist/${file}`, 'utf8'), (name) => names.includes(name)),
+    declarations(await readFile(`shared/contract/src/${file}`, 'utf8'), (name) => names.includes(name)),
   );
   return [
     declarations(await generated(), (name) => schemas.has(name) || queries.has(name)),
@@ -60,7 +60,7 @@ function declarations(text, isWanted) {
   return source.statements
     .filter((statement) => ts.isTypeAliasDeclaration(statement) || ts.isInterfaceDeclaration(statement))
     .filter(({ name }) => isWanted(name.text))
-    .map((statement) => `${statement.getFullText().trim()}\n`)
+    .map((statement) => `${text.slice(statement.getStart(source, true), statement.end)}\n`)
     .join('\n');
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { pathToFileURL } from 'node:url';
-import { build } from './checks.mjs';
+import { buildCommand } from './checks.mjs';
 import { engineAnswers } from './docker.mjs';
 import { bringImagesUpToDate } from './images.mjs';
 import { onProjectNode, root } from './project-node.mjs';
@@ -17,8 +17,8 @@ export async function becomeSuzumio(...args) {
 }
 
 async function prepare() {
-  await onProjectNode();
-  await step('Build', build);
+  await onProjectNode({ checks: false });
+  await step('Build', buildCommand);
   if (!(await engineAnswers())) return;
   // Without the image, suzumio itself says what does not work and what to do.
   const images = step('Images', () => bringImagesUpToDate({ source: 'auto' }));

@@ -17,6 +17,9 @@ const registryBases = {
   prometheus: 'prom/prometheus:v3.5.0',
 };
 
+/** How a suite says that it uses the stack. */
+const stackWords = /ComposeStack/;
+
 /** An image is a Dockerfile over a base, whether the base was pulled or assembled, and the files that it copies. */
 const images = [
   runnerImage('dev', 'runner'),
@@ -29,7 +32,7 @@ const images = [
   serviceImage('toolhost', ['sqlite']),
   serviceImage('turn-worker', [], 'worker'),
   stackImage('redis', ['redis.conf', 'redis-start.sh']),
-  stackImage('prometheus', ['prometheus.yml']),
+  stackImage('prometheus', ['prometheus.yml'], /'--metrics'/),
 ];
 
 /** What turns run in. */
@@ -54,12 +57,13 @@ function serviceImage(target, parts = [], base = 'node') {
     context,
     target,
     copies,
+    words: stackWords,
     for: ['stack'],
   };
 }
 
 /** What the services need beside them. */
-function stackImage(name, files) {
+function stackImage(name, files, words = stackWords) {
   const context = 'deploy';
   const copies = files.map((file) => `${context}/${file}`);
   return {
@@ -68,6 +72,7 @@ function stackImage(name, files) {
     dockerfile: `deploy/images/${name}.Dockerfile`,
     context,
     copies,
+    words,
     for: ['stack'],
   };
 }
@@ -82,13 +87,16 @@ const contentLabel = 'suzumio.content';
  * @param options.science whether the runner's image with numpy, pandas and matplotlib is wanted, too
  * @param options.tests whether the images that only tests use are wanted, too
  * @param options.stack whether those of docker-compose.yml are wanted, too
+ * @param options.words the words of suites: those images are wanted that they name
  */
-export async function bringImagesUpToDate({ source, science = false, tests = false, stack = false }) {
+export async function bringImagesUpToDate({ source, science = false, tests = false, stack = false, words = [] }) {
   const wanted = { science, tests, stack };
+  const isNamed = ({ tag, words: by }) => words.some((each) => each.includes(tag) || by?.test(each));
+  const isWanted = (image) => !image.for || image.for.some((use) => wanted[use]) || isNamed(image);
   const from = source === 'auto' ? await chooseSource() : source;
   const bases = {};
   let rebuilt = 0;
-  for (const image of images.filter((each) => each.for === undefined || each.for.some((use) => wanted[use]))) {
+  for (const image of images.filter(isWanted)) {
     const { tag, base, dockerfile, copies = [] } = image;
     bases[base] ??= from === 'offline' ? await assembled(base) : await pulled(registryBases[base]);
     const files = (await Promise.all([dockerfile, ...copies].map(filesOf))).flat();

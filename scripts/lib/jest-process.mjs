@@ -19,9 +19,9 @@ const endsMs = 10_000;
  * @returns its output where it was kept, a sentence where Jest gave no verdict of its own, and the suites that began
  *   and did not end
  */
-export async function runJest(args, { env, progress, quiet, signal }) {
+export async function runJest(args, { cwd, env, progress, quiet, signal }) {
   const stdio = ['ignore', quiet ? 'pipe' : 'inherit', quiet ? 'pipe' : 'inherit'];
-  const jest = spawn(process.execPath, args, { env, stdio, detached: true });
+  const jest = spawn(process.execPath, args, { cwd, env, stdio, detached: true });
   let output = '';
   for (const stream of [jest.stdout, jest.stderr]) stream?.setEncoding('utf8').on('data', (text) => (output += text));
   const ended = new Promise((resolve) => {

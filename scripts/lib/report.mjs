@@ -13,6 +13,8 @@ export function createReport({ signal } = {}) {
   const failedSteps = [];
   /** What came of suites, by heading. */
   const lanes = [];
+  /** Sentences that say which suites were chosen. */
+  const chosen = [];
   /** Failed steps that are not told by the number of failed tests. */
   let others = 0;
 
@@ -55,6 +57,9 @@ export function createReport({ signal } = {}) {
     return results;
   };
 
+  /** Says before the last line what ran. */
+  const ran = (sentence) => chosen.push(sentence);
+
   /** The last line is for programs: besides tests, every other step that failed counts as one failure. */
   const finish = () => {
     const sum = (name) => lanes.reduce((total, { results }) => total + results[name], 0);
@@ -64,11 +69,12 @@ export function createReport({ signal } = {}) {
       ...lanes.filter(({ results }) => results.failed > 0).map(({ heading }) => heading),
     ];
     console.log(failures > 0 ? `\nFailed: ${[...new Set(headings)].join(', ')}` : '\nAll is well.');
+    for (const sentence of chosen) console.log(sentence);
     const skipped = sum('skipped');
     console.log(`${sum('passed')} passed, ${failures} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
     process.exitCode = failures > 0 ? 1 : 0;
     if (signal?.aborted) process.exitCode = interruptedExitCode;
   };
 
-  return { attempt, attemptBeside, failed, suites, finish };
+  return { attempt, attemptBeside, failed, suites, ran, finish };
 }

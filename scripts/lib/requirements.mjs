@@ -1,9 +1,29 @@
+import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { composeByHand, composeCommand } from './compose.mjs';
 import { canInstall, install, installProgram } from './debian.mjs';
 import { engineAnswers, startEngine } from './docker.mjs';
 import { browser } from './browser.mjs';
 import { capture, which } from './steps.mjs';
+import { kindOf } from './suite-files.mjs';
+
+/** What suites of a kind need. Each names the others in its own words, where it does without what is to be skipped. */
+const ofKinds = {
+  process: ['redis', 'programs'],
+  container: ['redis', 'programs', 'docker'],
+  browser: ['redis', 'programs', 'docker', 'chromium'],
+};
+
+/** The names of what some suites need. */
+export function requirementsOf(paths) {
+  return paths.flatMap((path) => {
+    const words = readFileSync(path, 'utf8');
+    const named = words.includes('SUZUMIO_TEST_SKIP')
+      ? requirements.filter(({ name }) => words.includes(`'${name}'`))
+      : [];
+    return [...(ofKinds[kindOf(path)] ?? []), ...named.map(({ name }) => name)];
+  });
+}
 
 /** What the tests need besides Node: how to see it, how to get it by ourselves, how to get it by hand. */
 const requirements = [

@@ -14,6 +14,7 @@ export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
  * Runs suites.
  *
  * @param options.args what Jest gets on its command line, too
+ * @param options.cwd the tree @default the present directory
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
  * @param options.number which ports the suites take, 0 to 3, where Jest runs more than once side by side
@@ -22,7 +23,7 @@ export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
  * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed); each
  *   suite; and `broken`, a sentence, where Jest itself failed
  */
-export async function runSuites({ args, skip, scratch, number = 0, quiet = false, signal }) {
+export async function runSuites({ args, cwd, skip, scratch, number = 0, quiet = false, signal }) {
   const directory = await mkdtemp(join(tmpdir(), 'suzumio-test-'));
   const outputFile = join(directory, 'results.json');
   const progress = join(directory, 'progress');
@@ -50,7 +51,7 @@ export async function runSuites({ args, skip, scratch, number = 0, quiet = false
   };
   try {
     await writeFile(progress, '');
-    const { output, code, broken, running } = await runJest([...node, ...jest], { env, progress, quiet, signal });
+    const { output, code, broken, running } = await runJest([...node, ...jest], { cwd, env, progress, quiet, signal });
     const results = JSON.parse(await readFile(outputFile, 'utf8').catch(() => 'null'));
     const why = broken ?? (results === null ? `Jest ended with exit code ${code} and without results` : undefined);
     const whileRunning = running.length > 0 ? `, in ${running.join(', ')}` : '';

@@ -1,9 +1,11 @@
 import { statfsSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { build, staticChecks } from './checks.mjs';
+import { plantFaults } from './faults.mjs';
 import { secondLook } from './second-look.mjs';
 import { withScratch } from './scratch.mjs';
 import { tellSlow } from './slow-suites.mjs';
+import { kindOf } from './suite-files.mjs';
 import { runSuites } from './suites.mjs';
 
 const processors = availableParallelism();
@@ -19,7 +21,7 @@ const browsing = 'Suites that start a browser';
 /**
  * The kinds of suites, and what each begins after. At most twice as many suites run at a time as there are processors:
  * what computes side by side is not done sooner, and each test takes as many times longer. `budget` is what a lane takes on
- * two idle processors, in seconds; lanes other than that of containers mount nothing from where they keep their files, so
+ * two idle processors with every suite, in seconds; lanes other than that of containers mount nothing from where they keep their files, so
  * that may be in memory. A lane stands behind those that it begins after.
  */
 const lanes = [
@@ -60,11 +62,12 @@ const lanes = [
  * second look at the end.
  *
  * @param options.args what Jest gets on its command line, too: then it is started once, and nothing is looked at twice
+ * @param options.selection the suites, where `args` does not say which
  * @param options.skip the names of requirements without which this run has to do
  * @param options.images brings the images up to date, where the caller has not
  * @param options.signal ends the run
  */
-export async function verify(report, { args, skip, images = () => undefined, signal }) {
+export async function verify(report, { args, selection, skip, images = () => undefined, signal }) {
   const formatted = check(report, 'Format', format);
   await report.attempt('Space for temporary files', requireSpace);
   await report.attempt('Build', build);
@@ -77,27 +80,32 @@ export async function verify(report, { args, skip, images = () => undefined, sig
   }
   const imaged = images();
   const run = (lane, paths) => runLane(lane, { paths, skip, signal });
+  const chosen = ({ kinds }) => selection.paths.filter((path) => kinds.includes(kindOf(path)));
+  report.ran(selection.ran);
   const running = new Map();
   const ran = lanes.map((lane) => {
-    const looked = start(lane);
+    const looked = start(lane, chosen(lane));
     running.set(lane.heading, looked);
     return looked;
   });
-  async function start(lane) {
+  async function start(lane, paths) {
     if (lane.images) await imaged;
     await Promise.all((lane.after ?? []).map((heading) => running.get(heading)));
-    const results = await report.suites(lane.heading, () => run(lane), lane.budget);
-    return { results, again: (path) => run({ ...lane, quiet: true }, ['--runTestsByPath', path]) };
+    if (paths.length === 0) return undefined;
+    const results = await report.suites(lane.heading, () => run(lane, paths), lane.budget);
+    return { results, again: (path) => run({ ...lane, quiet: true }, [path]) };
   }
-  const [looked] = await Promise.all([Promise.all(ran), checked]);
+  const [all] = await Promise.all([Promise.all(ran), checked]);
   if (signal?.aborted) return;
+  const looked = all.filter(Boolean);
   tellSlow(looked.flatMap(({ results }) => results.suites));
+  if (selection.all) await report.attempt('Planted flaws', () => plantFaults([], { signal }));
   const lines = await secondLook(looked);
   if (lines.length > 0) console.log(`\n==> A second look\n${lines.map((line) => `    ${line}`).join('\n')}`);
 }
 
-function runLane({ kinds, workers, quiet = false, number = 0 }, { paths = [], skip, signal }) {
-  const args = [`--maxWorkers=${workers}`, '--selectProjects', ...kinds, ...paths];
+function runLane({ kinds, workers, quiet = false, number = 0 }, { paths, skip, signal }) {
+  const args = [`--maxWorkers=${workers}`, '--selectProjects', ...kinds, '--runTestsByPath', ...paths];
   const run = (scratch) => runSuites({ args, skip, scratch, number, quiet, signal });
   return kinds.includes('container') ? run() : withScratch(run);
 }

@@ -11,6 +11,9 @@ import { parseEnv } from 'node:util';
 import { expect } from '@jest/globals';
 import { freePort } from './free-port.js';
 import { docker } from './images.js';
+import { brokenInvariants, openProject } from './project.js';
+
+// Starts: docker-compose.yml, deploy, scripts/stack.mjs, cli, services/api, services/scheduler, services/toolhost, services/turn-worker.
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -142,6 +145,60 @@ export class ComposeStack {
     return lines(
       await docker('ps', '--all', ...filters.flatMap((each) => ['--filter', each]), '--format', '{{.Names}}'),
     );
+  }
+
+  /** What each of its containers is, of one service or of all, in a format of `docker inspect`. */
+  async inspected<Value>(format: string, service?: string): Promise<Value[]> {
+    const found = await docker('inspect', '--format', `{{json ${format}}}`, ...(await this.containers(service)));
+    return found.split('\n').map((line) => JSON.parse(line) as Value);
+  }
+
+  /** That its containers have no more rights than they need. */
+  async expectConfined(services: readonly string[]): Promise<void> {
+    for (const host of await this.inspected<Record<string, unknown>>('.HostConfig')) {
+      expect(host).toMatchObject({
+        Init: true,
+        Privileged: false,
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        SecurityOpt: ['no-new-privileges:true'],
+        RestartPolicy: { Name: 'unless-stopped' },
+        LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+      });
+      expect(host['Memory']).toBeGreaterThan(0);
+      expect(host['PidsLimit']).toBeGreaterThan(0);
+    }
+    for (const service of services) {
+      const isWorker = service === 'turn-worker';
+      for (const user of await this.inspected<string>('.Config.User', service))
+        expect(user).toMatch(isWorker ? /^0:0$/ : /^[1-9]\d*:[1-9]\d*$/);
+      // Who has the engine's socket is root anyway; with these, turns need not run as the same user.
+      for (const added of await this.inspected<string[] | null>('.HostConfig.CapAdd', service))
+        expect(added?.map((name) => name.replace('CAP_', '')) ?? []).toEqual(
+          isWorker ? ['CHOWN', 'DAC_OVERRIDE', 'FOWNER'] : [],
+        );
+    }
+  }
+
+  /** Stops it, and looks at the projects that it leaves and for secrets in its logs. */
+  async expectSound(projects: readonly string[]): Promise<void> {
+    for (const service of ['api', 'scheduler', 'toolhost']) await docker('stop', ...(await this.containers(service)));
+    const backup = join(this.directory, 'backup');
+    await docker('cp', `${(await this.containers('api')).join('')}:/var/lib/suzumio`, backup);
+    for (const id of projects) {
+      const project = openProject(backup, id);
+      try {
+        expect(brokenInvariants(project)).toEqual([]);
+      } finally {
+        project.close();
+      }
+    }
+    const { settings } = this;
+    const secrets = ['REDIS_PASSWORD', 'WORKER_TOKEN', 'ADMIN_TOKEN'].map((name) => settings[`SUZUMIO_${name}`] ?? '');
+    const logs = await this.run('logs');
+    for (const service of ['redis', 'api', 'scheduler', 'toolhost', 'turn-worker'])
+      expect(logs).toMatch(new RegExp(`${service}[_-]1`));
+    for (const secret of secrets) expect(logs).not.toContain(secret);
   }
 
   /** Whatever the engine still has of it: containers of services and of turns, volumes, networks. */

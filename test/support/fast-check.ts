@@ -6,6 +6,14 @@ import fc from 'fast-check';
  */
 export const seed = Number(process.env['FUZZ_SEED'] ?? 20261127);
 
-fc.configureGlobal({ seed });
+/**
+ * How many generated cases a test has: `all` at the level `all`, else a quarter of them.
+ *
+ * @param least how many show what the test is for
+ */
+export const caseCount = (all: number, least = 1): number =>
+  process.env['SUZUMIO_TEST_LEVEL'] === 'all' ? all : Math.max(least, Math.ceil(all / 4));
+
+fc.configureGlobal({ seed, numRuns: caseCount(100) });
 
 export default fc;

@@ -2,6 +2,8 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { finished } from './compose.js';
 
+// Starts: sdk.
+
 const quiet = ['--offline', '--no-audit', '--no-fund', '--loglevel', 'error'];
 
 /** Packs the SDK and installs the tarball into an empty directory, as whoever uses it would. */

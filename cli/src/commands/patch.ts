@@ -54,6 +54,7 @@ async function apply(
   const { id, base, creator } = artifact;
   const { files, supersedes } = applied;
   const lines = [
+    ...applied.notes.map(oneLine),
     files.length === 0
       ? `Your files have all of ${called} already.`
       : `Applied ${called} of ${creator}, against ${base}: ${count(files.length, 'file')} changed, and nothing committed.`,
@@ -62,6 +63,7 @@ async function apply(
       .slice(0, maxShown)
       .map((path) => `  ${applied.conflicts.includes(path) ? 'both sides: ' : ''}${oneLine(quotedPath(path))}`),
     ...(files.length > maxShown ? [`  and ${files.length - maxShown} more`] : []),
+    ...(applied.replaced === null ? [] : [`As they were before, they are in ${oneLine(applied.replaced)} for a week.`]),
     ...(applied.conflicts.length > 0
       ? ['Resolve what stands between <<<<<<< (yours) and >>>>>>> (the patch) before you commit.']
       : files.length > 0

@@ -1,10 +1,11 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { oneLine } from '@suzumio/core/prompt/body';
 import { quotedPath } from '@suzumio/protocol/quoted-path';
-import { applying, type Patch, versionIn } from '@suzumio/runner/work-tree/patches';
+import { ChangingTree } from '@suzumio/runner/work-tree/changing-tree';
+import { applying, type Patch, pathsIn, versionIn } from '@suzumio/runner/work-tree/patches';
 import { GitFailed } from '@suzumio/runner/work-tree/run-git';
-import { threeWay } from '@suzumio/runner/work-tree/three-way';
-import { WorkTree } from '@suzumio/runner/work-tree/work-tree';
+import type { LeftFile } from '@suzumio/runner/work-tree/work-tree-error';
+import { WorkTreeError } from '@suzumio/runner/work-tree/work-tree-error';
 import { OwnRepository } from '../git/own-repository.js';
 
 /** What became of a person's files. */
@@ -17,7 +18,14 @@ export interface Applied {
   readonly conflicts: readonly string[];
   /** The earlier version of the patch that was there, in whose place it is. */
   readonly supersedes: string | null;
+  /** The directory that has the files as they were before, for a week; null where none was replaced. */
+  readonly replaced: string | null;
+  /** Sentences about changes of before: one that broke off and was undone, text that came to a replaced file later. */
+  readonly notes: readonly string[];
 }
+
+/** How long files are kept that a patch has replaced. */
+const keptMs = 7 * 24 * 60 * 60_000;
 
 export interface ApplyOptions {
   /** The repository, or a directory in it. */
@@ -41,37 +49,38 @@ export async function applyPatch(
   earlier: () => AsyncIterable<Patch>,
   { directory, env, called, conflicts: leave }: ApplyOptions,
 ): Promise<Applied> {
+  let notes: readonly string[] = [];
+  const refused = (sentence: string, cause: unknown) =>
+    new SuzumioError('patch-refused', [...notes, sentence].map(oneLine).join(' '), {}, { cause });
   try {
     const { top, place } = await OwnRepository.at(directory, env);
-    return await WorkTree.use(top, { env, repository: place }, async (tree) => {
-      const files = await tree.files();
+    return await ChangingTree.change(top, { env, repository: place, keptMs }, async (tree) => {
+      notes = notesOn(tree);
       const before = await versionIn(tree, patch.base, earlier());
-      const merged = await mergedWith(tree, { files, patch, before, called });
+      const merged = await mergedWith(tree, { patch, before, called });
       if (merged.conflicts.length > 0 && !leave) throw refusedFor(called, merged.conflicts);
-      await requireResolved(tree, files, merged.conflicts);
-      const changed = await tree.differing(files, merged.tree);
-      await tree.move(files, merged.tree);
+      await requireResolved(tree, merged.files, merged.conflicts);
+      const moved = await tree.move(merged.files, merged.tree);
+      await moved.end();
+      await moved.clean();
       return {
         repository: top,
-        files: changed,
+        files: moved.paths,
         conflicts: merged.conflicts,
         supersedes: before?.id ?? null,
+        replaced: moved.kept,
+        notes,
       };
     });
   } catch (error) {
-    if (!(error instanceof GitFailed)) throw error;
-    throw new SuzumioError(
-      'patch-refused',
-      `Nothing was changed. git says: ${oneLine(error.message)}`,
-      {},
-      { cause: error },
-    );
+    if (error instanceof WorkTreeError) throw refused(error.message, error);
+    if (error instanceof GitFailed) throw refused(`Nothing was changed. git says: ${error.message}`, error);
+    throw error;
   }
 }
 
-/** A person's files, as a tree, and what comes to them. */
+/** What comes to a person's files. */
 interface Merging {
-  readonly files: string;
   readonly patch: Patch;
   /** The version that is there. */
   readonly before: Patch | undefined;
@@ -79,15 +88,16 @@ interface Merging {
 }
 
 /** The tree in which the patch, and what is in the files, both are. */
-async function mergedWith(tree: WorkTree, { files, patch, before, called }: Merging) {
+async function mergedWith(tree: ChangingTree, { patch, before, called }: Merging) {
   const theirs = await treeOf(tree, patch);
   // Without the commit, the lines around each change have to be as they were.
-  if (theirs === undefined) return { tree: await appliedTo(tree, { files, patch, before, called }), conflicts: [] };
+  if (theirs === undefined) return appliedTo(tree, { patch, before, called });
   const base = (before && (await treeOf(tree, before))) ?? (await idOf(tree, `${patch.base}^{tree}`));
-  return threeWay(tree.git, { base, ours: files, theirs }, { ours: 'yours', theirs: 'patch' });
+  return tree.merged({ base, theirs }, { ours: 'yours', theirs: 'patch' });
 }
 
-async function appliedTo(tree: WorkTree, { files, patch, before, called }: Merging): Promise<string> {
+async function appliedTo(tree: ChangingTree, { patch, before, called }: Merging) {
+  const files = await tree.read(await pathsIn(tree, patch.bytes));
   await tree.git(['read-tree', files], { index: 'applied' });
   if (before) await tree.git([...applying, '--reverse'], { input: before.bytes, index: 'applied' });
   try {
@@ -101,16 +111,17 @@ async function appliedTo(tree: WorkTree, { files, patch, before, called }: Mergi
       { cause: error },
     );
   }
-  return (await tree.git(['write-tree'], { index: 'applied' })).trim();
+  const applied = await tree.git(['write-tree', '--missing-ok'], { index: 'applied' });
+  return { files, tree: applied.trim(), conflicts: [] };
 }
 
 /** The tree of the commit that a patch is against, with the patch; undefined where the commit is not here. */
-async function treeOf(tree: WorkTree, { base, bytes }: Patch): Promise<string | undefined> {
+async function treeOf(tree: ChangingTree, { base, bytes }: Patch): Promise<string | undefined> {
   const kind = await tree.git(['cat-file', '--batch-check=%(objecttype)'], { input: `${base}\n` });
   if (kind.trim() !== 'commit') return undefined;
   await tree.git(['read-tree', base], { index: 'patched' });
   await tree.git(applying, { input: bytes, index: 'patched' });
-  return (await tree.git(['write-tree'], { index: 'patched' })).trim();
+  return (await tree.git(['write-tree', '--missing-ok'], { index: 'patched' })).trim();
 }
 
 /**
@@ -118,7 +129,7 @@ async function treeOf(tree: WorkTree, { base, bytes }: Patch): Promise<string | 
  *
  * @throws SuzumioError `patch-refused`
  */
-async function requireResolved(tree: WorkTree, files: string, conflicts: readonly string[]): Promise<void> {
+async function requireResolved(tree: ChangingTree, files: string, conflicts: readonly string[]): Promise<void> {
   for (const path of conflicts) {
     // A path that is not among the person's files has no text of theirs.
     const text = await tree.git(['cat-file', 'blob', `${files}:${path}`]).catch(() => '');
@@ -131,6 +142,23 @@ async function requireResolved(tree: WorkTree, files: string, conflicts: readonl
   }
 }
 
+/** What a person has to know of changes before this one. */
+function notesOn({ recovered }: ChangingTree): string[] {
+  const named = ({ path, kept }: LeftFile) => `${quotedPath(path)} (${quotedPath(kept)})`;
+  return [
+    ...recovered.undone.map(({ left }) =>
+      left.length === 0
+        ? 'An earlier patch broke off while it was applied: it was undone first.'
+        : `An earlier patch broke off while it was applied, and was undone but for ${left.map(named).join(', ')}: files that were written to since. In brackets: what was there before.`,
+    ),
+    ...(recovered.late.length === 0
+      ? []
+      : [
+          `Text was written to files after a patch had replaced them; it is in brackets: ${recovered.late.map(named).join(', ')}.`,
+        ]),
+  ];
+}
+
 function refusedFor(called: string, conflicts: readonly string[]): SuzumioError {
   const shown = conflicts.slice(0, 20).map((path) => oneLine(quotedPath(path)));
   const more = conflicts.length > 20 ? ` and ${conflicts.length - 20} more` : '';
@@ -141,6 +169,6 @@ function refusedFor(called: string, conflicts: readonly string[]): SuzumioError 
   );
 }
 
-async function idOf(tree: WorkTree, name: string): Promise<string> {
+async function idOf(tree: ChangingTree, name: string): Promise<string> {
   return (await tree.git(['rev-parse', '--verify', '--quiet', '--end-of-options', name])).trim();
 }

@@ -12,7 +12,9 @@ import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { firstInHead } from '../work-tree/first-in-head.js';
 import { GitFailed, GitMissing } from '../work-tree/run-git.js';
 import { type Merged, threeWay } from '../work-tree/three-way.js';
-import { type Git, WorkTree } from '../work-tree/work-tree.js';
+import type { Git } from '../work-tree/work-tree.js';
+import { ChangingTree } from '../work-tree/changing-tree.js';
+import { WorkTreeError } from '../work-tree/work-tree-error.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { counted } from './text/legible.js';
@@ -55,8 +57,9 @@ export async function refreshWorkspace(
     };
   }
   try {
-    return await WorkTree.use(path, { env, signal }, (tree) => refresh(tree, repository, upstream));
+    return await ChangingTree.change(path, { env, signal, keptMs: 0 }, (tree) => refresh(tree, repository, upstream));
   } catch (error) {
+    if (error instanceof WorkTreeError) throw new SandboxRefusal('git-failed', error.message, { cause: error });
     if (!(error instanceof GitFailed)) throw error;
     const code = error instanceof GitMissing ? 'program-missing' : 'git-failed';
     throw new SandboxRefusal(code, `Nothing was changed. git says: ${error.message}`, { cause: error });
@@ -64,7 +67,7 @@ export async function refreshWorkspace(
 }
 
 async function refresh(
-  tree: WorkTree,
+  tree: ChangingTree,
   repository: Repository,
   { commit: tip, shallow }: Upstream,
 ): Promise<SandboxResponse> {
@@ -89,7 +92,7 @@ async function refresh(
 
 /** Has HEAD's history and the tip's in one commit: the tip itself where there is nothing besides. */
 async function mergeOf(
-  tree: WorkTree,
+  tree: ChangingTree,
   { head, from, tip }: { head: string; from: string; tip: string },
 ): Promise<string> {
   if (head === from) return tip;
@@ -103,7 +106,7 @@ async function mergeOf(
 }
 
 /** Brings files, index and HEAD to a commit, with all in them that is not committed. @returns the paths that have changed */
-async function bring(tree: WorkTree, { head, to }: { head: string; to: string }): Promise<string[]> {
+async function bring(tree: ChangingTree, { head, to }: { head: string; to: string }): Promise<string[]> {
   const [base, theirs] = [await idOf(tree, `${head}^{tree}`), await idOf(tree, `${to}^{tree}`)];
   const gitDir = join(tree.path, '.git');
   const index = join(gitDir, 'suzumio-index');
@@ -116,28 +119,30 @@ async function bring(tree: WorkTree, { head, to }: { head: string; to: string })
     const staged = (await tree.inClone(['write-tree'])).trim();
     const newIndex = await threeWay(tree.inClone, { base, ours: staged, theirs }, called);
     await requireAgreement('what you have staged', newIndex, tree.inClone);
-    const files = await tree.files();
-    const newFiles = await threeWay(tree.git, { base, ours: files, theirs }, called);
+    const newFiles = await tree.merged({ base, theirs }, called);
     await requireAgreement('what you have changed', newFiles, tree.git);
     await tree.inClone(['read-tree', newIndex.tree], { index });
-    await tree.move(files, newFiles.tree);
+    const moved = await tree.move(newFiles.files, newFiles.tree);
+    // From here on a refresh that is killed goes on from the new files: merged again, they stay as they are.
+    await moved.end();
     try {
       await tree.inClone(['update-index', '-q', '--refresh'], { index, codes: [0, 1] });
       await rename(index, join(gitDir, 'index'));
       await tree.inClone(['update-ref', '-m', 'workspace.git.refresh', 'HEAD', to, head]);
     } catch (error) {
-      await tree.move(newFiles.tree, files);
       await copyFile(before, join(gitDir, 'index'));
+      await moved.undo();
       throw error;
     }
-    return await tree.differing(files, newFiles.tree);
+    await moved.clean();
+    return [...moved.paths];
   } finally {
     await remove();
   }
 }
 
 /** @throws SandboxRefusal `merge-unfinished` */
-async function requireRest(tree: WorkTree): Promise<void> {
+async function requireRest(tree: ChangingTree): Promise<void> {
   for (const [file, what] of unfinished) {
     if (!(await lstat(join(tree.path, '.git', file)).catch(() => undefined))) continue;
     throw new SandboxRefusal(
@@ -186,6 +191,6 @@ function listed(paths: readonly string[]): string {
     .join(', ')}${more}`;
 }
 
-async function idOf(tree: WorkTree, name: string): Promise<string> {
+async function idOf(tree: ChangingTree, name: string): Promise<string> {
   return (await tree.inClone(['rev-parse', '--verify', '--quiet', '--end-of-options', name])).trim();
 }

@@ -20,7 +20,7 @@ export async function withPatch<Result>(
   return WorkTree.use(workspace, { env: ownEnvironment() }, async (tree) => {
     if (!tree.isClone) throw new Error('the workspace has no directory .git any more');
     const base = (await firstInHead(tree, knownTips(repository))) ?? repository.base;
-    await tree.files();
+    await tree.allFiles();
     const path = join(tree.scratch, 'patch');
     const plain = ['--binary', '--full-index', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
     await tree.git(['diff', '--cached', ...plain, '--src-prefix=a/', '--dst-prefix=b/', base, '--'], {

@@ -3,7 +3,7 @@ import { applyHunks, HunkRefused } from '@suzumio/runner/sandbox/patch/apply-hun
 import { PatchError } from '@suzumio/runner/sandbox/patch/file-patch';
 import { shownNearest } from '@suzumio/runner/sandbox/patch/nearest-lines';
 import { parseUnifiedDiff } from '@suzumio/runner/sandbox/patch/parse-unified-diff';
-import fc from '../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../test/support/fast-check.js';
 
 /** Lines as patches have them, in any order. */
 const line = fc.oneof(
@@ -53,6 +53,6 @@ test('whatever is sent for a patch is read, or refused with a reason', () => {
         }
       },
     ),
-    { numRuns: 1000 },
+    { numRuns: caseCount(1000) },
   );
 });

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import fc from '../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../test/support/fast-check.js';
 import { anyText } from '../../../test/support/any-text.js';
 import { createSandbox, type TestSandbox } from '../support/sandbox.js';
 
@@ -76,7 +76,7 @@ test.each([
       if (stdout.length > 0) await box.run('file.patch', { patch: stdout.toString() });
       expect(await readFile(join(box.workspace, 'f'), 'utf8')).toBe(after);
     }),
-    { numRuns: 40 },
+    { numRuns: caseCount(40) },
   );
 });
 

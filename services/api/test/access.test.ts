@@ -20,10 +20,50 @@ afterAll(() => api.close());
 
 const messages = '/api/projects/team/messages';
 const mail = { recipient: 'ada', body: 'Hello.' };
-const refusals = async (code: string) => {
-  const text = await api.metrics.registry.getSingleMetricAsString('suzumio_requests_refused_total');
+const refusals = async (code: string, { metrics } = api) => {
+  const text = await metrics.registry.getSingleMetricAsString('suzumio_requests_refused_total');
   return Number(new RegExp(`code="${code}".*} (\\d+)$`, 'm').exec(text)?.[1] ?? 0);
 };
+
+describe('in the place of a token', () => {
+  /** Lines of refusals are bounded in each second, and the others' are not counted here. */
+  let fresh: TestApi;
+  beforeAll(async () => {
+    fresh = await testApi();
+  });
+  afterAll(() => fresh.close());
+
+  test.each([
+    ['none', {}],
+    ['another scheme', { authorization: 'Basic YWRtaW46YWRtaW4=' }],
+    ['a wrong one', { authorization: `Bearer ${'0'.repeat(64)}` }],
+    ['an empty one', { authorization: 'Bearer ' }],
+  ])('%s is refused with a line and a count', async (_what, headers) => {
+    const before = await refusals('unauthenticated', fresh);
+    const lines = fresh.logLines().length;
+    for (const answer of [
+      await fresh.get('/api/projects/team', { token: null, headers }),
+      await fresh.post(messages, mail, { token: null, headers }),
+      await fresh.get('/api/no-such-route', { token: null, headers }),
+    ]) {
+      expect(refusal(answer)).toMatchObject({ status: 401, code: 'unauthenticated' });
+      expect(answer.headers['www-authenticate']).toBe('Bearer');
+      expect(answer.text).not.toContain('000000');
+      const shown = 'authorization' in headers;
+      expect(refusal(answer).detail).toMatch(
+        shown ? /^The token that was shown is not good: / : /^This needs a token: /,
+      );
+    }
+    expect(await refusals('unauthenticated', fresh)).toBe(before + 3);
+    const written = fresh.logLines().slice(lines);
+    expect(written).toMatchObject([
+      { code: 'unauthenticated', method: 'GET', path: '/api/projects/team' },
+      { code: 'unauthenticated', method: 'POST', path: messages },
+      { code: 'unauthenticated', method: 'GET', path: '/api/no-such-route' },
+    ]);
+    expect(JSON.stringify(written)).not.toMatch(/000000|YWRtaW4/);
+  });
+});
 
 describe('the token', () => {
   test('of the administrator is made at the first start, for the owner of the directory only', async () => {
@@ -44,37 +84,6 @@ describe('the token', () => {
     await again.start();
     await again.stop();
     expect((await api.get('/api/projects')).status).toBe(200);
-  });
-
-  test.each([
-    ['none', {}],
-    ['another scheme', { authorization: 'Basic YWRtaW46YWRtaW4=' }],
-    ['a wrong one', { authorization: `Bearer ${'0'.repeat(64)}` }],
-    ['an empty one', { authorization: 'Bearer ' }],
-  ])('is needed: %s is refused with a line and a count', async (_what, headers) => {
-    const before = await refusals('unauthenticated');
-    const lines = api.logLines().length;
-    for (const answer of [
-      await api.get('/api/projects/team', { token: null, headers }),
-      await api.post(messages, mail, { token: null, headers }),
-      await api.get('/api/no-such-route', { token: null, headers }),
-    ]) {
-      expect(refusal(answer)).toMatchObject({ status: 401, code: 'unauthenticated' });
-      expect(answer.headers['www-authenticate']).toBe('Bearer');
-      expect(answer.text).not.toContain('000000');
-      const shown = 'authorization' in headers;
-      expect(refusal(answer).detail).toMatch(
-        shown ? /^The token that was shown is not good: / : /^This needs a token: /,
-      );
-    }
-    expect(await refusals('unauthenticated')).toBe(before + 3);
-    const written = api.logLines().slice(lines);
-    expect(written).toMatchObject([
-      { code: 'unauthenticated', method: 'GET', path: '/api/projects/team' },
-      { code: 'unauthenticated', method: 'POST', path: messages },
-      { code: 'unauthenticated', method: 'GET', path: '/api/no-such-route' },
-    ]);
-    expect(JSON.stringify(written)).not.toMatch(/000000|YWRtaW4/);
   });
 
   test('opens what its scope says, in its project', async () => {

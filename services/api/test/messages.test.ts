@@ -17,6 +17,7 @@ const send = (body: unknown, headers: Record<string, string> = {}) => api.post(p
 describe('sending mail', () => {
   test('puts it into the inbox of whom it is addressed to and wakes the project', async () => {
     api.wakes.length = 0;
+    const before = await sent();
     const direct = await send({ recipient: 'ada', body: 'To you.' });
     expect(direct.status).toBe(201);
     expect(postedMessage.parse(direct.json).recipients).toEqual(['ada']);
@@ -26,7 +27,7 @@ describe('sending mail', () => {
     expect(person.recipients).toEqual(['ada', 'ben', 'cat']);
     expect(api.wakes).toEqual(['team', 'team', 'team']);
 
-    const { items } = messageListAnswer.parse((await api.get(path)).json);
+    const { items } = messageListAnswer.parse((await api.get(`${path}?after=${String(before)}`)).json);
     expect(items.map(({ sender, actor, priority, body }) => [sender, actor, priority, body])).toEqual([
       ['user', 'admin', 'P1', 'To you.'],
       ['user', 'admin', 'P0', 'To both.'],

@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { projectEvent } from '@suzumio/contract/model/event';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
 import { eventually } from '../../../test/support/poll.js';
+import { caseCount } from '../../../test/support/fast-check.js';
 import { startRedis, type TestRedis } from '../../../test/support/redis.js';
+import { seeded } from '../../../test/support/seeded.js';
 import { uncut } from '../../../test/support/bounds.js';
 import { type TestApi, testApi } from './support/api.js';
 import { refusal } from './support/refusal.js';
@@ -210,8 +212,8 @@ describe('followers of one project', () => {
   });
 });
 
-describe('10,000 events from three processes, with followers that are cut at random', () => {
-  const perProcess = [3_334, 3_333, 3_333];
+describe('events from three processes, with followers that are cut at random', () => {
+  const perProcess = [3_334, 3_333, 3_333].map((all) => caseCount(all));
   let redis: TestRedis | undefined;
   afterEach(async () => {
     await redis?.stop();
@@ -228,7 +230,7 @@ describe('10,000 events from three processes, with followers that are cut at ran
         createBullMqTransport({ redisUrl: redisUrl ?? 'redis://127.0.0.1:1', cell: 'local', logger }),
       );
       await api.create();
-      const total = 10_000 + 2;
+      const total = perProcess.reduce((sum, count) => sum + count, 2);
       const followers = [1, 2, 3, 4, 5].map((seed) => followWithCuts(seed, total));
       await Promise.all(perProcess.map((count, n) => runAppender(`process-${String(n)}`, count, redisUrl)));
 
@@ -261,7 +263,7 @@ describe('10,000 events from three processes, with followers that are cut at ran
       cuts += 1;
       const last = ids.at(-1);
       const following = await follow(stream, last === undefined ? {} : { 'last-event-id': last });
-      const until = ids.length + 1 + Math.floor(random() * 1_500);
+      const until = ids.length + 1 + Math.floor(random() * caseCount(1_500));
       while (ids.length < Math.min(until, total)) {
         const event = await following.next();
         if (!event) break;
@@ -276,12 +278,3 @@ describe('10,000 events from three processes, with followers that are cut at ran
     return { ids, actors, cuts };
   }
 });
-
-/** Chance that is the same in every run. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
-    return state / 2 ** 32;
-  };
-}

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
+// Starts: services/turn-worker.
+
 // A directory may have so many names that a list of them takes more memory than a worker has. Here it has as little for as fewer.
 
 const files = 60_000;

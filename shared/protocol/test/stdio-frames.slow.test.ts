@@ -5,7 +5,7 @@ import { type Duplex, PassThrough } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { Multiplexer } from '@suzumio/protocol/stdio-frames';
 import { encodeFrame, frameTypes } from '@suzumio/protocol/stdio-frame-codec';
-import fc from '../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../test/support/fast-check.js';
 
 const open: Multiplexer[] = [];
 afterEach(() => {
@@ -97,7 +97,7 @@ describe('a multiplexer', () => {
         server.close();
         container.close();
       }),
-      { numRuns: 25 },
+      { numRuns: caseCount(25) },
     );
   });
 

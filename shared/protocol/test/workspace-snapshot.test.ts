@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, test } from '@jest/globals';
 import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { byName, directoriesOf, entriesOf, readSnapshot, topOf } from '@suzumio/protocol/workspace-snapshot';
-import fc from '../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../test/support/fast-check.js';
 
 /** Manifests by hash, as a ToolHost keeps them. */
 class Manifests {
@@ -162,7 +162,7 @@ describe('a snapshot', () => {
         const root = await readSnapshot(store(written, ''), manifests.read);
         expect(paths(root).sort()).toEqual(expected.sort());
       }),
-      { numRuns: 200 },
+      { numRuns: caseCount(200) },
     );
   });
 });

@@ -13,7 +13,7 @@ import { redeliverMessage } from '@suzumio/store/mail/redeliver-message';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { retryTurn } from '@suzumio/store/turns/retry-turn';
 import type { Tx } from '@suzumio/store/sqlite/tx';
-import fc from '../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../test/support/fast-check.js';
 import { teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 import { contradictionsIn } from '@suzumio/store/projects/contradictions';
 import { type Begun, hashes, leaseMs, makeTeam, type Team } from './team.js';
@@ -257,7 +257,7 @@ describe('whatever happens to a project', () => {
           ).toEqual([]);
         },
       ),
-      { numRuns: 40 },
+      { numRuns: caseCount(40) },
     );
   });
 
@@ -295,7 +295,7 @@ describe('whatever happens to a project', () => {
         expect(of.rows(`SELECT id FROM turns WHERE status IN ('queued', 'running')`)).toEqual([]);
         expect(contradictionsIn(of.store.reader)).toEqual({});
       }),
-      { numRuns: 25 },
+      { numRuns: caseCount(25) },
     );
   });
 });

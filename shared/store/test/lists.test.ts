@@ -11,7 +11,7 @@ import { listTasks } from '@suzumio/store/mail/tasks';
 import { listEvents } from '@suzumio/store/projects/events';
 import { type Page, type Part, partOfNames, partOfRows } from '@suzumio/store/sqlite/page';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
-import { noon, type TestCell, testCell } from '../../../test/support/cell.js';
+import { noon, teamYaml, type TestCell, testCell } from '../../../test/support/cell.js';
 
 const count = 30;
 const words = ['The parser fails on line', 'Der Prüfer: Fehler in Zeile', '解析器在这里出错了', 'Nothing to see,'];
@@ -32,7 +32,10 @@ beforeAll(async () => {
 });
 afterAll(() => testing.close());
 
-const read = <Result>(query: (reader: SqlReader) => Result) => testing.store(project, ({ reader }) => query(reader));
+const read = <Result>(query: (reader: SqlReader) => Result, from = project) =>
+  testing.store(from, ({ reader }) => query(reader));
+/** A project for a test that writes: the others count on what is in theirs. */
+const another = (name: string) => testing.create(teamYaml.replace('name: team', `name: ${name}`));
 const seqs = async (page: Partial<MessagePage>) => {
   const { items, ...places } = await read((reader) => listMessages(reader, { limit: 10, ...page }));
   return { seqs: items.map(({ seq }) => seq), ...places };
@@ -146,15 +149,16 @@ describe('messages', () => {
 });
 
 test('tasks are found by the words of their messages', async () => {
-  await testing.write(project, (tx) => {
+  const tasks = await another('tasks');
+  await testing.write(tasks, (tx) => {
     for (const body of ['Read the south gauge.', 'Read the north gauge.', 'Rest.']) {
       assignTask(tx, { sender: 'ada', role: 'reader', priority: 'P1', body, actor: 'test' });
     }
   });
   const found = async (text: string, page: object = {}) => {
     const wanted = { limit: 10, ...page, search: searchText.parse(text) };
-    await testing.store(project, (store) => indexFor(store, wanted, messageRange(store.reader, wanted)));
-    const { items } = await read((reader) => listTasks(reader, wanted));
+    await testing.store(tasks, (store) => indexFor(store, wanted, messageRange(store.reader, wanted)));
+    const { items } = await read((reader) => listTasks(reader, wanted), tasks);
     return items.map(({ excerpt, found: pieces }) => [excerpt, pieces?.find(({ matched }) => matched)?.text]);
   };
   expect(await found('GAUGE', { order: 'desc' })).toEqual([
@@ -192,7 +196,8 @@ test('a filter that nothing answers to looks at so many rows, and says where the
 });
 
 test('artifacts are found by the beginnings of their names, and by who published them', async () => {
-  await testing.write(project, (tx) => {
+  const files = await another('files');
+  await testing.write(files, (tx) => {
     for (const [name, creator] of [
       ['docs/a.md', 'ada'],
       ['docs/b.md', 'user'],
@@ -202,7 +207,7 @@ test('artifacts are found by the beginnings of their names, and by who published
     }
   });
   const names = (page: object) =>
-    read((reader) => listArtifacts(reader, { limit: 10, ...page }).items.map(({ name }) => name));
+    read((reader) => listArtifacts(reader, { limit: 10, ...page }).items.map(({ name }) => name), files);
   expect(await names({ prefix: 'docs/' })).toEqual(['docs/a.md', 'docs/b.md']);
   expect(await names({ prefix: 'd%' })).toEqual(['d%']);
   expect(await names({ creator: 'ada', order: 'desc' })).toEqual(['d%', 'docs/a.md']);

@@ -3,6 +3,8 @@ import { createRequire } from 'node:module';
 import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
+// Starts: web.
+
 const { browser: findBrowser } = (await import(new URL('../../../scripts/lib/browser.mjs', import.meta.url).href)) as {
   browser: () => Promise<string | undefined>;
 };

@@ -1,7 +1,8 @@
 import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { GitFailed, GitMissing } from '../../work-tree/run-git.js';
-import { applying, type Patch, versionIn } from '../../work-tree/patches.js';
-import { WorkTree } from '../../work-tree/work-tree.js';
+import { applying, type Patch, pathsIn, versionIn } from '../../work-tree/patches.js';
+import { ChangingTree } from '../../work-tree/changing-tree.js';
+import { WorkTreeError } from '../../work-tree/work-tree-error.js';
 import { SandboxRefusal } from '../paths/refusal.js';
 import type { Sandbox } from '../sandbox.js';
 
@@ -25,10 +26,9 @@ export async function supersede(
       if (sizeBytes <= limits.fileBytes) yield { id, base: against, bytes: await fetch(sha256, limits.fileBytes) };
     }
   }
-  return WorkTree.use(roots.workspacePath, { env, signal }, async (tree) => {
-    const files = await tree.files();
+  return ChangingTree.change(roots.workspacePath, { env, signal, keptMs: 0 }, async (tree) => {
     const version = await versionIn(tree, base, fetched());
-    if (version) await replace(tree, files, { version, bytes });
+    if (version) await replace(tree, { version, bytes });
     return version?.id;
   }).catch((error: unknown) => {
     if (error instanceof GitMissing) return undefined;
@@ -37,18 +37,18 @@ export async function supersede(
 }
 
 async function replace(
-  tree: WorkTree,
-  files: string,
-  { version, bytes }: { version: Patch; bytes: Buffer },
+  tree: ChangingTree,
+  { version, bytes }: { readonly version: Patch; readonly bytes: Buffer },
 ): Promise<void> {
   try {
+    const files = await tree.read(await pathsIn(tree, bytes));
     await tree.git([...applying, '--reverse'], { input: version.bytes });
     await tree.git(applying, { input: bytes });
-    const wanted = await tree.written();
-    // As the files are: what has been applied is in the index only.
-    await tree.files();
-    await tree.move(files, wanted);
+    const moved = await tree.move(files, await tree.written());
+    await moved.end();
+    await moved.clean();
   } catch (error) {
+    if (error instanceof WorkTreeError) throw new SandboxRefusal('patch-mismatch', error.message, { cause: error });
     if (!(error instanceof GitFailed)) throw error;
     throw new SandboxRefusal(
       'patch-mismatch',

@@ -19,7 +19,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { WorkspaceEntry } from '@suzumio/protocol/workspace-manifest';
 import { entriesOf, readSnapshot } from '@suzumio/protocol/workspace-snapshot';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { cachesIn, isCache, removeCaches } from '../../src/attempt/host-caches.js';
 import { removeTree } from '../../src/files/remove-tree.js';
 import { treeSize } from '../../src/files/tree-size.js';
@@ -509,7 +509,7 @@ test('whatever agents do, and wherever their attempts fail, a worker and a new w
       expect((await capture(here)).id).toBe(current);
       expect((await capture(elsewhere)).id).toBe(current);
     }),
-    { numRuns: 60 },
+    { numRuns: caseCount(60) },
   );
 });
 

@@ -6,7 +6,7 @@ import { escapeImport } from '@suzumio/core/config/import-marker';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { projectConfig } from '@suzumio/contract/model/project-config';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { anyText } from '../../../../test/support/any-text.js';
 import { load, minimal } from './project-files.js';
 
@@ -126,7 +126,7 @@ test('rendering what was loaded, and loading what was rendered, change nothing',
       expect(again).toEqual(config);
       expect(renderConfig(again)).toBe(rendered);
     }),
-    { numRuns: 100 },
+    { numRuns: caseCount(100) },
   );
 });
 
@@ -149,7 +149,7 @@ test('a rendered file loads from disk to the same config in any environment', ()
       expect(load(renderConfig(config), { A: 'changed' }).config).toEqual(config);
       expect(projectConfig.parse(config)).toEqual(config);
     }),
-    { numRuns: 50 },
+    { numRuns: caseCount(50) },
   );
 });
 
@@ -199,5 +199,5 @@ test('no text makes the loader throw anything but the one typed error, with plac
       }
     }
   };
-  fc.assert(fc.property(yamlish, load), { numRuns: 300 });
+  fc.assert(fc.property(yamlish, load), { numRuns: caseCount(300) });
 });

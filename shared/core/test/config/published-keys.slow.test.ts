@@ -7,7 +7,7 @@ import { publishedKeys } from '@suzumio/core/config/published-keys';
 import { renderConfig } from '@suzumio/core/config/render-config';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { importPublishedFile, loadProjectFile } from '@suzumio/runtime/disk/load-project-file';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { withFiles } from './project-files.js';
 
 /** Values that keys of the published format have, and that none has. */
@@ -107,7 +107,7 @@ test('any keys of the published format load, or are refused in their places', ()
           loaded += 1;
         });
       }),
-      { numRuns: 400 },
+      { numRuns: caseCount(400) },
     );
   });
   expect(loaded).toBeGreaterThan(0);

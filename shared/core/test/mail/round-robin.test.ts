@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { dealPlaces } from '@suzumio/core/mail/round-robin';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 
 describe('dealing places', () => {
   test.each([
@@ -115,7 +115,7 @@ describe('a cell that deals its places so', () => {
           for (const project of ready) if (!waited.has(project)) waited.set(project, 0);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: caseCount(500) },
     );
   });
 

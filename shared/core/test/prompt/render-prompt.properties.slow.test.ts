@@ -3,12 +3,12 @@ import { messageKinds } from '@suzumio/protocol/message-kind';
 import type { SelectedMail } from '@suzumio/core/prompt/select-mail';
 import { renderedBodyBytes } from '@suzumio/core/prompt/body';
 import { renderPrompt } from '@suzumio/core/prompt/render-prompt';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { hostileText, knownId } from './hostile-text.js';
 import { newsroomPrompt } from './newsroom.js';
 import { parsePrompt } from './parse-prompt.js';
 
-const runs = { numRuns: 400 };
+const runs = { numRuns: caseCount(400) };
 
 const ulid = fc.stringMatching(/^[0-9A-HJKMNP-TV-Z]{26}$/);
 const messageId = fc.oneof(

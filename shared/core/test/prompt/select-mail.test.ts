@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { type SelectedMail, selectMail, type UnreadMessage } from '@suzumio/core/prompt/select-mail';
 import { renderedBodyBytes } from '@suzumio/core/prompt/body';
 import { priority } from '@suzumio/protocol/ids';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { hostileText } from './hostile-text.js';
 
 const roomy = { maxMessages: 20, maxBytes: 64 * 1024 };
@@ -107,7 +107,7 @@ describe('for any mail and any bounds', () => {
   ) =>
     fc.assert(
       fc.property(unread, limits, (given, bounds) => check(given, selectMail(given, bounds), bounds)),
-      { numRuns: 400 },
+      { numRuns: caseCount(400) },
     );
 
   test('what is taken is the beginning of the queue, at least one, at most maxMessages', () => {

@@ -4,6 +4,8 @@ import { expect, test } from '@jest/globals';
 
 const script = `
 import { createLogger } from '@suzumio/runtime/observability/logger';
+
+// Starts: shared/runtime.
 const logger = createLogger({ service: 'test' });
 for (let line = 0; line < 5000; line += 1) logger.info({ line }, 'x'.repeat(500));
 await new Promise((resolve) => setTimeout(resolve, 50));

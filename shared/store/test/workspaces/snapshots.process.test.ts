@@ -9,7 +9,7 @@ import { manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import type { ComparisonPage } from '@suzumio/store/workspaces/compare-snapshots';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
-import fc from '../../../../test/support/fast-check.js';
+import fc, { caseCount } from '../../../../test/support/fast-check.js';
 import { storeTree, type Tree } from '../../../../test/support/trees.js';
 
 import { storeLongestWorkspace } from '../fixtures/longest-workspace.js';
@@ -154,7 +154,7 @@ describe('what differs between two snapshots', () => {
           );
         expect(told(await compareTrees(before, after)).sort()).toEqual(expected.sort());
       }),
-      { numRuns: 20 },
+      { numRuns: caseCount(20, 10) },
     );
   });
 
