@@ -6,6 +6,7 @@ import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
+import type { AskedAnswers } from './asked-answers.js';
 import { chatBody, chatFormat } from './chat.js';
 import { narrowTools } from './narrow-schema.js';
 import { responsesBody, responsesFormat } from './responses.js';
@@ -69,22 +70,23 @@ const longestSilenceMs = 2 * 60_000;
 /**
  * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
- * @param how `place` is the prefix of ids for calls without one; `budgeted` says whether a budget counts the cost;
- *   `images` are those that the messages refer to
+ * @param how `budgeted` says whether a budget counts the cost; `images` are those that the messages refer to, `answers`
+ *   those that they repeat
  */
 export function providerRequest(
   { settings, provider }: Candidate,
   endpoint: Endpoint,
   request: ChatRequest,
-  { place, budgeted, images }: { place: string; budgeted: boolean; images?: ShownImages | undefined },
+  { budgeted, images, answers }: { budgeted: boolean; images?: ShownImages; answers?: AskedAnswers },
 ): ProviderRequest {
   const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
+  const messages = answers?.told(request.messages, endpoint.circuit, settings) ?? request.messages;
   const question: ModelRequest = {
     model: askedModel(settings),
-    messages: images?.told(request.messages, settings) ?? request.messages,
+    messages: images?.told(messages, settings) ?? messages,
     tools: narrowTools(request.tools ?? []),
     maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
     settings,
@@ -92,7 +94,6 @@ export function providerRequest(
   return {
     baseURL: endpoint.baseURL,
     headers: endpoint.headers,
-    place,
     timeoutMs,
     silenceMs: Math.min(timeoutMs, provider.chunkTimeoutMs ?? longestSilenceMs),
     images,
