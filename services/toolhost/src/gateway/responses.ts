@@ -250,7 +250,7 @@ class ResponseReader {
   }
 }
 
-/** What of an item has to come back. Thoughts that are not there are only names, of what the provider has not stored. */
+/** Which of an item has to come back. Thoughts that are not there are only names, of what the provider has not stored. */
 function attachedIn({ type, id, phase, reasoning }: Item, index: number): WireChunk[] {
   const named = { ...(id ? { id } : {}), ...(type === 'message' && phase ? { phase } : {}) };
   if (type !== 'reasoning') return [{ item: { index, type, fields: named } }];
