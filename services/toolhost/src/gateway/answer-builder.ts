@@ -120,7 +120,7 @@ export class AnswerBuilder {
     if (all.every(({ type }) => type !== 'reasoning')) return [];
     return all.flatMap(({ index, type, fields }): AttachedItem[] => {
       if (type !== 'function_call') return type === 'reasoning' || type === 'message' ? [{ type, fields }] : [];
-      const call = toolCalls[this.#calls.placeOf(index)]?.id;
+      const call = toolCalls[this.#calls.slotOf(index)]?.id;
       return call === undefined ? [] : [{ type, call, fields }];
     });
   }
