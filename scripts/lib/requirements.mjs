@@ -7,7 +7,7 @@ import { browser } from './browser.mjs';
 import { capture, which } from './steps.mjs';
 import { kindOf } from './suite-files.mjs';
 
-/** What suites of a kind need. Each names the others in its own words, where it does without what is to be skipped. */
+/** What suites of a kind need. Each names the others in its own words, where it skips what is missing. */
 const ofKinds = {
   process: ['redis', 'programs'],
   container: ['redis', 'programs', 'docker'],
