@@ -55,6 +55,6 @@ async function removeOthers(next) {
     (await Array.fromAsync(glob('{assets,docs}/**', { cwd: root, withFileTypes: true })))
       .filter((entry) => entry.isFile())
       .map((entry) => relative(root, join(entry.parentPath, entry.name)));
-  const kept = new Set(await listed(next));
-  for (const name of await listed(target)) if (!kept.has(name)) await rm(join(target, name), { force: true });
+  const current = new Set(await listed(next));
+  for (const name of await listed(target)) if (!current.has(name)) await rm(join(target, name), { force: true });
 }

@@ -1,4 +1,4 @@
-// Writes the types of the SDK beside its bundle. They say themselves what they export, so that no compiler looks for it.
+// Writes the types of the SDK beside its bundle. They say themselves what they export, so that no compiler checks for it.
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -20,8 +20,8 @@ await main(async () => {
     });
   }
   for (const { name, contents } of files) await replaceFile({ path: join(target, name), contents });
-  const kept = files.map(({ name }) => name);
-  const stale = (await readdir(target)).filter((name) => name.endsWith('.d.ts') && !kept.includes(name));
+  const current = files.map(({ name }) => name);
+  const stale = (await readdir(target)).filter((name) => name.endsWith('.d.ts') && !current.includes(name));
   for (const name of stale) await rm(join(target, name));
 });
 

@@ -32,7 +32,7 @@ async function everything() {
   await verify(report, { args, selection, skip, signal, ...(usesImages && { images }) });
 }
 
-/** Those that the suites use; where Jest is told which they are, all that are not for people alone. */
+/** Those that the suites use; where Jest gets the paths, all that are not for people alone. */
 async function updateImages(selection) {
   const words = selection && (await wordsOf(selection.paths));
   await bringImagesUpToDate(words ? { source: 'auto', words } : { source: 'auto', tests: true, stack: true });

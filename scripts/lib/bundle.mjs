@@ -39,7 +39,7 @@ export const programs = {
   logLevel: 'error',
 };
 
-/** The entries of threads and of processes: each is a file of its own, where the code that starts it looks for it from `dist`. */
+/** The entries of threads and of processes: each is a file of its own, where the code that starts it reads for it from `dist`. */
 export const threads = {
   controller: { 'toolpacks/controller-child': 'services/toolhost/src/toolpacks/controller-child.ts' },
   body: { 'bodies/body-thread': 'services/toolhost/src/bodies/body-thread.ts' },

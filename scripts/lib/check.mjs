@@ -4,7 +4,7 @@ import { join, relative, resolve } from 'node:path';
 import process from 'node:process';
 import { staticChecks } from './checks.mjs';
 import { withScratch } from './scratch.mjs';
-import { tellSlow } from './slow-suites.mjs';
+import { printSlow } from './slow-suites.mjs';
 import { runSuites } from './suites.mjs';
 
 const unit = ['--selectProjects', 'unit'];
@@ -22,7 +22,7 @@ export async function checkAll(report) {
   for (const [heading, { command, cache }] of Object.entries(staticChecks)) {
     await report.attemptBeside(heading, [...command, ...cache]);
   }
-  tellSlow((await suites).suites);
+  printSlow((await suites).suites);
 }
 
 /** Style and suites of some files and directories, and the types of everything. */

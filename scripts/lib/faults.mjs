@@ -66,8 +66,8 @@ async function plant(cwd, { name, suite }, { number, signal }) {
 
 /** What was built comes along; packages that others made are links, and ours are those of the copy. */
 function copyTree(copy) {
-  const isLeftOut = (path) => /(^|\/)(node_modules|\.git)$|^\.cache\/(?!services(\/|$))/.test(path);
-  cpSync('.', copy, { recursive: true, filter: (path) => !isLeftOut(relative('.', path)) });
+  const isOmitted = (path) => /(^|\/)(node_modules|\.git)$|^\.cache\/(?!services(\/|$))/.test(path);
+  cpSync('.', copy, { recursive: true, filter: (path) => !isOmitted(relative('.', path)) });
   for (const installed of globSync('{.,*,services/*}/node_modules')) {
     const to = join(copy, installed);
     mkdirSync(to, { recursive: true });

@@ -12,7 +12,7 @@ const isTest = /(^|\/)test\//;
 const literal = /['`](?:\$\{\w+\}\/?)?([^'`\n$]*\/[^'`\n$]*)['`]/g;
 /** The entry of a thread. */
 const entry = /'(\.{1,2}\/[^'\n]*\.js)'/g;
-/** What of the tree is made from the rest of it. */
+/** Generated files. */
 const made = /(^|\/)(node_modules|dist|\.git|\.cache|\.suzumio|\.built|\.next-[^/]*)$|^cli\/bundle$|^bench\/results$/;
 const starts = /^\/\/ Starts: (.*)\.$/gm;
 
@@ -93,17 +93,17 @@ export class Imports {
   /** What a path names, from the directory of the file that has it or from the root. */
   #named(file, path) {
     return [join(dirname(file), path), join(path)]
-      .filter((place) => !file.startsWith(place))
-      .flatMap((place) => this.#at(place));
+      .filter((name) => !file.startsWith(name))
+      .flatMap((name) => this.#at(name));
   }
 
-  #at(place) {
-    if (/^\.cache\/services(\/|$)/.test(place)) return services.flatMap((name) => this.#program(name));
-    const [, built, rest = ''] = /^(.+?)(?:\/bundle)?\/dist(?:\/bundle)?(?:\/(.*))?$/.exec(place) ?? [];
-    const source = this.#source(built ? `${built}/src/${rest}` : place);
+  #at(name) {
+    if (/^\.cache\/services(\/|$)/.test(name)) return services.flatMap((name) => this.#program(name));
+    const [, built, rest = ''] = /^(.+?)(?:\/bundle)?\/dist(?:\/bundle)?(?:\/(.*))?$/.exec(name) ?? [];
+    const source = this.#source(built ? `${built}/src/${rest}` : name);
     if (source) return [source, ...(companions[built] ?? []).flatMap((name) => this.#program(name))];
     if (built) return this.#below(`${built}/src`).length > 0 ? this.#program(built) : [];
-    return place.includes('/') ? this.#below(place.replace(/\/$/, '')) : [];
+    return name.includes('/') ? this.#below(name.replace(/\/$/, '')) : [];
   }
 
   /** All of a package, or a file or directory that is none. */

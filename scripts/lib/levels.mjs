@@ -3,6 +3,7 @@
  * guards by itself. Unit suites are all of it; the others are of the whole level, `npm run test:all`.
  */
 export const essential = {
+  'services/api/test/openapi/contract.slow.test.ts': 'refusals',
   'services/api/test/csrf.slow.test.ts': 'other-origins',
   'services/api/test/delete-project.slow.test.ts': 'deletion',
   'services/toolhost/test/gateway/breaker.slow.test.ts': 'circuit-breaker',
@@ -13,6 +14,7 @@ export const essential = {
   'shared/store/test/turns/record-tool-call.slow.test.ts': 'effect-once',
   'test/resumed-steps.slow.test.ts': 'turn-resumes',
 
+  'runner/test/work-tree/killed-changes.process.test.ts': 'own-files',
   'cli/test/serving.process.test.ts': 'command',
   'services/scheduler/test/bullmq.process.test.ts': 'redis-wiped',
   'shared/store/test/sigkill.process.test.ts': 'store-killed',

@@ -7,7 +7,7 @@ import { browser } from './browser.mjs';
 import { capture, which } from './steps.mjs';
 import { kindOf } from './suite-files.mjs';
 
-/** What suites of a kind need. Each names the others in its own words, where it skips what is missing. */
+/** What suites of a kind need. Each names the others in its own words, where it does without what must be skipped. */
 const ofKinds = {
   process: ['redis', 'programs'],
   container: ['redis', 'programs', 'docker'],
@@ -121,7 +121,7 @@ const requirements = [
  * Provides what the tests need where that is possible (on Debian, as root).
  *
  * @param wanted the names of what is needed
- * @returns the names of what is missing, whose suites are to be skipped: none with `CI=true`, which throws instead.
+ * @returns the names of what is missing, whose suites must be skipped: none with `CI=true`, which throws instead.
  */
 export async function provideRequirements(wanted = requirements.map(({ name }) => name)) {
   const missing = [];

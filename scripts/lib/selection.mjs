@@ -15,6 +15,7 @@ const everything = /^(package-lock\.json|jest\.config\.js|tsconfig\.json|test\/s
 export async function chosenSuites(argv) {
   const [first, value] = argv.flatMap((one) => /^(--changed)=(.*)$/.exec(one)?.slice(1) ?? one);
   if (first === '--all') {
+    // How many cases suites generate: test/support/fast-check.ts.
     process.env.SUZUMIO_TEST_LEVEL = 'all';
     return { args: [], selection: await selectSuites({ all: true }) };
   }

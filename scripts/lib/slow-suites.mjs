@@ -3,7 +3,7 @@ const slowMs = 2_000;
 const most = 10;
 
 /** Names the suites that take longer than their name says. A busy machine makes suites slow: this fails nothing. */
-export function tellSlow(suites) {
+export function printSlow(suites) {
   const slow = suites
     .filter(({ path, durationMs }) => durationMs > slowMs && !/\.(slow|process|container|browser)\.test/.test(path))
     .sort((one, other) => other.durationMs - one.durationMs)

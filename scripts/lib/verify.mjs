@@ -4,7 +4,7 @@ import { build, staticChecks } from './checks.mjs';
 import { plantFaults } from './faults.mjs';
 import { secondLook } from './second-look.mjs';
 import { withScratch } from './scratch.mjs';
-import { tellSlow } from './slow-suites.mjs';
+import { printSlow } from './slow-suites.mjs';
 import { kindOf } from './suite-files.mjs';
 import { runSuites } from './suites.mjs';
 
@@ -61,7 +61,7 @@ const lanes = [
  * Checks that only compute are done beside the suites, in the time that they leave. Suites that failed by chance have a
  * second look at the end.
  *
- * @param options.args what Jest gets on its command line, too: then it is started once, and nothing is looked at twice
+ * @param options.args what Jest gets on its command line, too: then it is started once, and nothing runs twice
  * @param options.selection the suites, where `args` does not say which
  * @param options.skip the names of requirements without which this run has to do
  * @param options.images brings the images up to date, where the caller has not
@@ -84,9 +84,9 @@ export async function verify(report, { args, selection, skip, images = () => und
   report.ran(selection.ran);
   const running = new Map();
   const ran = lanes.map((lane) => {
-    const looked = start(lane, chosen(lane));
-    running.set(lane.heading, looked);
-    return looked;
+    const ended = start(lane, chosen(lane));
+    running.set(lane.heading, ended);
+    return ended;
   });
   async function start(lane, paths) {
     if (lane.images) await imaged;
@@ -97,10 +97,10 @@ export async function verify(report, { args, selection, skip, images = () => und
   }
   const [all] = await Promise.all([Promise.all(ran), checked]);
   if (signal?.aborted) return;
-  const looked = all.filter(Boolean);
-  tellSlow(looked.flatMap(({ results }) => results.suites));
+  const ended = all.filter(Boolean);
+  printSlow(ended.flatMap(({ results }) => results.suites));
   if (selection.all) await report.attempt('Planted flaws', () => plantFaults([], { signal }));
-  const lines = await secondLook(looked);
+  const lines = await secondLook(ended);
   if (lines.length > 0) console.log(`\n==> A second look\n${lines.map((line) => `    ${line}`).join('\n')}`);
 }
 

@@ -2,14 +2,14 @@ import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { GitMissing, type GitOptions, runGit } from '@suzumio/runner/work-tree/run-git';
-import type { GitPlace } from '@suzumio/runner/work-tree/work-tree';
+import type { GitDir } from '@suzumio/runner/work-tree/work-tree';
 
 /** A person's repository on this machine. */
 export class OwnRepository {
   private constructor(
     /** The directory of its files. */
     readonly top: string,
-    readonly place: GitPlace,
+    readonly gitDir: GitDir,
     /** What all of its work trees share. */
     readonly commonDir: string,
     private readonly env: NodeJS.ProcessEnv,

@@ -25,7 +25,7 @@ export interface Applied {
 }
 
 /** How long files are kept that a patch has replaced. */
-const keptMs = 7 * 24 * 60 * 60_000;
+const retentionMs = 7 * 24 * 60 * 60_000;
 
 export interface ApplyOptions {
   /** The repository, or a directory in it. */
@@ -53,8 +53,8 @@ export async function applyPatch(
   const refused = (sentence: string, cause: unknown) =>
     new SuzumioError('patch-refused', [...notes, sentence].map(oneLine).join(' '), {}, { cause });
   try {
-    const { top, place } = await OwnRepository.at(directory, env);
-    return await ChangingTree.change(top, { env, repository: place, keptMs }, async (tree) => {
+    const { top, gitDir } = await OwnRepository.at(directory, env);
+    return await ChangingTree.change(top, { env, repository: gitDir, retentionMs }, async (tree) => {
       notes = notesOn(tree);
       const before = await versionIn(tree, patch.base, earlier());
       const merged = await mergedWith(tree, { patch, before, called });
@@ -68,7 +68,7 @@ export async function applyPatch(
         files: moved.paths,
         conflicts: merged.conflicts,
         supersedes: before?.id ?? null,
-        replaced: moved.kept,
+        replaced: moved.replaced,
         notes,
       };
     });
@@ -144,7 +144,7 @@ async function requireResolved(tree: ChangingTree, files: string, conflicts: rea
 
 /** What a person has to know of changes before this one. */
 function notesOn({ recovered }: ChangingTree): string[] {
-  const named = ({ path, kept }: LeftFile) => `${quotedPath(path)} (${quotedPath(kept)})`;
+  const named = ({ path, copy }: LeftFile) => `${quotedPath(path)} (${quotedPath(copy)})`;
   return [
     ...recovered.undone.map(({ left }) =>
       left.length === 0

@@ -1,4 +1,4 @@
-import { notesText, transcriptText } from '@suzumio/protocol/conversation';
+import { attachedBytes, notesText, transcriptText, withoutReference } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import { type ChatMessage, maxChatBytes } from '@suzumio/protocol/model-chat';
@@ -106,8 +106,8 @@ export class Conversation {
   }
 
   /**
-   * Drops the oldest image, else the oldest result, else the arguments of the oldest call, or shortens the longest one that the model has not seen. Returns
-   * whether there was one.
+   * Drops the oldest image, else the oldest result, else the arguments of the oldest call, else what the provider attached
+   * to the oldest answer, or shortens the longest result that the model has not seen. Returns whether there was one.
    */
   shortenResults(): boolean {
     if (this.#images.leaveOldest()) return true;
@@ -118,6 +118,8 @@ export class Conversation {
       return true;
     }
     if (this.#now.slice(0, fresh).some(leaveArguments)) return true;
+    // The newest stays: providers check it first.
+    if (this.#now.slice(0, fresh - 1).some(leaveAttached)) return true;
     const [longest] = this.#now.slice(fresh).sort((a, b) => resultOf(b).length - resultOf(a).length);
     const result = longest === undefined ? '' : resultOf(longest);
     if (!longest || result.length <= shortestResultChars) return false;
@@ -131,11 +133,19 @@ export class Conversation {
   }
 
   /** Whether a request probably exceeds the model's context, or is longer than a ToolHost takes. */
-  isTooLong(question: unknown, imageTokens = 0): boolean {
-    const bytes = Buffer.byteLength(JSON.stringify(question));
-    if (bytes > mostBytes) return true;
+  isTooLong({ messages, tools }: Asked, imageTokens = 0): boolean {
+    const sizeOf = (of: readonly ChatMessage[]) =>
+      Buffer.byteLength(JSON.stringify(tools === undefined ? of : { messages: of, tools }));
+    if (sizeOf(messages) > mostBytes) return true;
+    const bytes = sizeOf(messages.map(withoutReference)) + attachedBytes(messages);
     return estimatedTokens(bytes) + imageTokens > this.#contextLimit * askedShare;
   }
+}
+
+/** A request, as far as it is measured. */
+interface Asked {
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly RunnerTurnInput['tools'][number][];
 }
 
 /** Drops the arguments of a message's calls, where they are long. Returns whether any were. */
@@ -146,6 +156,13 @@ function leaveArguments(message: ChatMessage): boolean {
     called.arguments = JSON.stringify({ left_out: `${called.arguments.length} characters, to make room` });
   }
   return long.length > 0;
+}
+
+/** Has the gateway leave out what the provider attached to an answer. Returns whether there was anything. */
+function leaveAttached(message: ChatMessage): boolean {
+  if (message.role !== 'assistant' || message.suzumio?.attachedBytes === undefined) return false;
+  message.suzumio = { answer: message.suzumio.answer };
+  return true;
 }
 
 /** A tool's result; nothing for any other message. */

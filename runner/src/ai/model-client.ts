@@ -3,8 +3,8 @@ import OpenAI, { APIError } from 'openai';
 import {
   type ChatMessage,
   type ChatPurpose,
-  type ModelAnswer,
   purposeHeader,
+  type ReceivedAnswer,
   stepHeader,
 } from '@suzumio/protocol/model-chat';
 import type { HttpRequest } from '@suzumio/protocol/http-client';
@@ -28,7 +28,7 @@ export interface Question {
 }
 
 /** An answer, or the final refusal of this step. */
-export type ModelResult = { readonly answer: ModelAnswer } | { readonly problem: Problem };
+export type ModelResult = { readonly answer: ReceivedAnswer } | { readonly problem: Problem };
 
 /** Calls the turn's model. A repeated call gets the journaled answer. */
 export interface ModelCaller {
@@ -86,7 +86,7 @@ async function answerTo(
   client: OpenAI,
   { step, purpose, messages, tools }: Question,
   onText: (text: string) => void,
-): Promise<ModelAnswer> {
+): Promise<ReceivedAnswer> {
   const pieces = await client.chat.completions.create(
     {
       model: 'default',

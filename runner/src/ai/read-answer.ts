@@ -1,6 +1,11 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
-import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/model-chat';
+import {
+  answerReference,
+  type ModelToolCall,
+  type ModelUsage,
+  type ReceivedAnswer,
+} from '@suzumio/protocol/model-chat';
 
 /**
  * Builds an answer from the gateway's chunks: text in parts, each call whole, usage in the last. The library's own
@@ -12,13 +17,14 @@ import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/m
 export async function readAnswer(
   pieces: AsyncIterable<ChatCompletionChunk>,
   onText: (text: string) => void,
-): Promise<ModelAnswer> {
+): Promise<ReceivedAnswer> {
   const texts: string[] = [];
   const toolCalls: ModelToolCall[] = [];
   let refusal = '';
   let finishReason: string | null = null;
   let model = '';
   let used: ModelUsage | undefined;
+  let reference: ReceivedAnswer['reference'];
   for await (const { choices, usage, model: name } of pieces) {
     model ||= name;
     if (usage) used = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
@@ -27,6 +33,7 @@ export async function readAnswer(
     finishReason = choice.finish_reason ?? finishReason;
     const { content, refusal: refused, tool_calls: calls = [] } = choice.delta;
     refusal += refused ?? '';
+    reference ??= answerReference.safeParse((choice.delta as { suzumio?: unknown }).suzumio).data;
     for (const { id = '', function: called } of calls) {
       toolCalls.push({ id, name: called?.name ?? '', arguments: called?.arguments ?? '' });
     }
@@ -36,5 +43,6 @@ export async function readAnswer(
   }
   if (!used) throw new HttpUnavailable('the answer ended in the middle');
   const text = texts.join('');
-  return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model };
+  const repeats = reference === undefined ? {} : { reference };
+  return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model, ...repeats };
 }

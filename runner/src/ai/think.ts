@@ -2,7 +2,7 @@ import { callInput } from '@suzumio/protocol/call-input';
 import { assistantMessage, callInTextMessage, goOnMessage, toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
 import { hasCallInText, meantName } from '@suzumio/protocol/meant-calls';
-import type { ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
+import type { ModelAnswer, ModelToolCall, ReceivedAnswer } from '@suzumio/protocol/model-chat';
 import { notesIn } from '@suzumio/protocol/notes';
 import type { RunnerTurnInput, RunnerTurnOutput, ToolResponse } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
@@ -109,7 +109,7 @@ class Turn {
   }
 
   /** Calls the model with as much history as fits. */
-  async #ask(): Promise<ModelAnswer> {
+  async #ask(): Promise<ReceivedAnswer> {
     this.#isUncaptured = false;
     for (;;) {
       // Not every server refuses a request that is too long: some cut off what does not fit.
@@ -151,7 +151,7 @@ class Turn {
         { role: 'system' as const, content: summing },
         ...this.#told.withNotes([{ role: 'user', content: told }]),
       ];
-      if (this.#told.isTooLong(messages) && told.length >= shortestTranscriptChars) {
+      if (this.#told.isTooLong({ messages }) && told.length >= shortestTranscriptChars) {
         told = halved(told);
         continue;
       }

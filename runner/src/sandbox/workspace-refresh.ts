@@ -57,7 +57,9 @@ export async function refreshWorkspace(
     };
   }
   try {
-    return await ChangingTree.change(path, { env, signal, keptMs: 0 }, (tree) => refresh(tree, repository, upstream));
+    return await ChangingTree.change(path, { env, signal, retentionMs: 0 }, (tree) =>
+      refresh(tree, repository, upstream),
+    );
   } catch (error) {
     if (error instanceof WorkTreeError) throw new SandboxRefusal('git-failed', error.message, { cause: error });
     if (!(error instanceof GitFailed)) throw error;

@@ -23,13 +23,13 @@ import {
   stagedIn,
 } from './replace-files.js';
 import { type Merged, threeWay } from './three-way.js';
-import { cloneAt, type GitPlace, inScratch, type TreeOptions, WorkTree } from './work-tree.js';
+import { cloneAt, type GitDir, inScratch, type TreeOptions, WorkTree } from './work-tree.js';
 import { WorkTreeError } from './work-tree-error.js';
 
 /** How files are changed. */
 interface ChangeOptions extends TreeOptions {
-  /** How long old files are kept, in milliseconds. */
-  readonly keptMs: number;
+  /** How long old files stay, in milliseconds. */
+  readonly retentionMs: number;
   /** Called before each change of the disk. */
   readonly onStep?: OnStep | undefined;
 }
@@ -44,7 +44,7 @@ const submodule = '160000';
 /** What was read at a path. */
 interface ReadPath {
   readonly found: DiskFile;
-  /** The index has the file, and the person has said that it is not on the disk: it is outside of a sparse checkout. */
+  /** The file is in the index, marked as not on the disk: it is outside of a sparse checkout. */
   readonly isSparse: boolean;
 }
 
@@ -52,27 +52,27 @@ interface ReadPath {
 export interface Move {
   /** The paths that have changed, as the disk shows them. */
   readonly paths: readonly string[];
-  /** The directory with old files; null where none is kept. */
-  readonly kept: string | null;
+  /** The directory with old files; null where none stays. */
+  readonly replaced: string | null;
   /** Puts back what was there. */
   undo: () => Promise<void>;
   /** Ends it: a later run does not undo it. */
   end: () => Promise<void>;
-  /** Removes what is not kept. Nothing can be undone then. */
+  /** Removes temporary files. Nothing can be undone then. */
   clean: () => Promise<void>;
 }
 
 const noMove: Move = {
   paths: [],
-  kept: null,
+  replaced: null,
   undo: () => Promise.resolve(),
   end: () => Promise.resolve(),
   clean: () => Promise.resolve(),
 };
 
 /**
- * Files of a directory that are changed: only at paths that were read, and only where they still have what was read. All else
- * in the directory is not looked at.
+ * Files of a directory that are changed: only at paths that were read, and only where they still have what was read. Nothing else
+ * in the directory is read.
  */
 export class ChangingTree extends WorkTree {
   readonly #read = new Map<string, ReadPath>();
@@ -81,7 +81,7 @@ export class ChangingTree extends WorkTree {
   private constructor(
     path: string,
     scratch: string,
-    repository: GitPlace | undefined,
+    repository: GitDir | undefined,
     /** The directory of all replacements. */
     private readonly area: string,
     private readonly change: ChangeOptions,
@@ -105,7 +105,7 @@ export class ChangingTree extends WorkTree {
     const area = join(own, 'replaced');
     try {
       return await holdDirectory(area, async () => {
-        const recovered = await recoverReplacements(area, options.keptMs);
+        const recovered = await recoverReplacements(area, options.retentionMs);
         for (const name of await readdir(own))
           if (name.startsWith('work-')) await rm(join(own, name), { recursive: true, force: true });
         return inScratch(join(own, 'work-'), async (scratch) => {
@@ -189,16 +189,16 @@ export class ChangingTree extends WorkTree {
       const files = await this.#stage(directory, to, changes);
       const { onStep } = this.change;
       const replacement = await FileReplacement.carryOut(directory, { top: this.path, files, onStep });
-      const { keptMs } = this.change;
+      const { retentionMs } = this.change;
       return {
         paths: await replacement.changed(),
-        kept: keptMs > 0 && replacement.keeps ? directory : null,
+        replaced: retentionMs > 0 && replacement.hasOldFiles ? directory : null,
         undo: async () => {
           const left = await replacement.undo();
           if (left.length > 0) throw new WorkTreeError('what followed failed.', left);
         },
         end: () => replacement.end(),
-        clean: () => rm(keptMs === 0 ? directory : stagedIn(directory), { recursive: true, force: true }),
+        clean: () => rm(retentionMs === 0 ? directory : stagedIn(directory), { recursive: true, force: true }),
       };
     } catch (error) {
       // What could not be put back is in there.
@@ -332,7 +332,7 @@ export class ChangingTree extends WorkTree {
 }
 
 /** The directory for what is ours, on the disk of the files: in `.git`, or beside the files where that is on another disk. */
-async function ownDirectory(path: string, repository: GitPlace | undefined): Promise<string> {
+async function ownDirectory(path: string, repository: GitDir | undefined): Promise<string> {
   const beside = join(path, '.suzumio');
   if (!repository) return beside;
   const [files, git] = await Promise.all([lstat(path), lstat(repository.gitDir)]);
@@ -348,11 +348,11 @@ async function ownDirectory(path: string, repository: GitPlace | undefined): Pro
 function namedFailure(error: unknown): unknown {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || path === undefined) return error;
-  const says: Readonly<Record<string, string>> = {
+  const meanings: Readonly<Record<string, string>> = {
     EACCES: 'this user may not write there',
     EROFS: 'the file system is read-only',
     ENOSPC: 'the disk is full',
     EDQUOT: 'the quota is used up',
   };
-  return new WorkTreeError(`${quotedPath(path)}: ${says[code] ?? code}.`, [], { cause: error });
+  return new WorkTreeError(`${quotedPath(path)}: ${meanings[code] ?? code}.`, [], { cause: error });
 }

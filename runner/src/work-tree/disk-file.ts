@@ -90,7 +90,7 @@ export async function syncToDisk(path: string): Promise<void> {
   }
 }
 
-/** Gives a file the permissions of the one in whose place it comes; executable is what Git says it is. */
+/** Gives a file the permissions of the one that it replaces; whether it is executable is Git's to say. */
 export async function takePermissions(
   path: string,
   { mode: own }: { mode: number },

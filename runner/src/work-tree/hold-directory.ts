@@ -4,7 +4,7 @@ import { hasCode } from '../sandbox/paths/refusal.js';
 import { WorkTreeError } from './work-tree-error.js';
 
 /**
- * Has a directory to itself for as long as `use` takes. The lock of a process that is gone counts for nothing.
+ * Has a directory to itself for as long as `use` takes. The lock of a process that has ended is removed.
  *
  * @param directory is made where it is not there
  * @throws WorkTreeError where another process has it
@@ -22,7 +22,7 @@ export async function holdDirectory<Result>(directory: string, use: () => Promis
 
 async function take(path: string): Promise<void> {
   for (let tries = 0; tries < 10; tries += 1) {
-    if (await isTaken(path)) return;
+    if (await acquire(path)) return;
     const holder = await readFile(path, 'utf8').catch(() => undefined);
     if (holder === undefined) continue;
     if (await isAlive(holder)) {
@@ -42,7 +42,7 @@ async function take(path: string): Promise<void> {
   throw new WorkTreeError(`${path} cannot be taken.`);
 }
 
-async function isTaken(path: string): Promise<boolean> {
+async function acquire(path: string): Promise<boolean> {
   try {
     const file = await open(path, 'wx', 0o600);
     try {

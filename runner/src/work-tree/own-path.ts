@@ -14,9 +14,9 @@ import { WorkTreeError } from './work-tree-error.js';
 export function requireOwnPath(path: string): void {
   const isBelow = path.split('/').every((part) => part !== '' && part !== '.' && part !== '..') && !path.includes('\0');
   if (!isBelow) throw new WorkTreeError(`${quotedPath(path)} is no path of a file in the repository.`);
-  const kept = keptPartOf(path);
-  if (kept === undefined) return;
-  throw new WorkTreeError(`${quotedPath(path)} is in ${quotedPath(kept)}, into which no patch is written.`);
+  const reserved = keptPartOf(path);
+  if (reserved === undefined) return;
+  throw new WorkTreeError(`${quotedPath(path)} is in ${quotedPath(reserved)}, into which no patch is written.`);
 }
 
 /**

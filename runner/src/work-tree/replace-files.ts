@@ -40,7 +40,7 @@ export type OnStep = (step: string) => void;
 export const stagedIn = (directory: string) => join(directory, 'new');
 
 /** A file was written while it was replaced. */
-class Overtaken extends Error {
+class ConcurrentWrite extends Error {
   constructor(path: string, what: string) {
     super(`${quotedPath(path)} ${what} while this ran. Do it again.`);
   }
@@ -88,7 +88,7 @@ export class FileReplacement {
     try {
       return new FileReplacement(directory, JSON.parse(text) as Plan, () => undefined);
     } catch {
-      // The plan itself is not whole, so nothing of it was done.
+      // The plan itself is not whole, so no file was touched.
       return undefined;
     }
   }
@@ -100,9 +100,9 @@ export class FileReplacement {
     const { files } = JSON.parse(text) as Plan;
     const late: LeftFile[] = [];
     for (const [index, { path, was }] of files.entries()) {
-      const kept = join(directory, 'old', String(index));
-      const now = await readDiskFile(kept).catch(() => absent);
-      if (now.kind !== 'absent' && !hasSameBytes(now, was)) late.push({ path, kept });
+      const copy = join(directory, 'old', String(index));
+      const now = await readDiskFile(copy).catch(() => absent);
+      if (now.kind !== 'absent' && !hasSameBytes(now, was)) late.push({ path, copy });
     }
     return late;
   }
@@ -116,8 +116,8 @@ export class FileReplacement {
     return paths;
   }
 
-  /** Whether old files are kept. */
-  get keeps(): boolean {
+  /** Whether an old file was set aside. */
+  get hasOldFiles(): boolean {
     return this.plan.files.some(({ was }) => was.kind !== 'absent');
   }
 
@@ -132,9 +132,9 @@ export class FileReplacement {
     const left: LeftFile[] = [];
     for (const [index, file] of [...this.plan.files.entries()].reverse()) {
       try {
-        if (!(await this.#undoOne(file, index))) left.push({ path: file.path, kept: this.#old(index) });
+        if (!(await this.#undoOne(file, index))) left.push({ path: file.path, copy: this.#old(index) });
       } catch {
-        left.push({ path: file.path, kept: this.#old(index) });
+        left.push({ path: file.path, copy: this.#old(index) });
       }
     }
     await this.#write('ended', JSON.stringify({ undone: true, left }));
@@ -150,12 +150,12 @@ export class FileReplacement {
     }
     for (const [index, file] of entries.filter(([, { becomes }]) => becomes.kind !== 'absent')) {
       await this.#setAside(file, index);
-      await this.#place(file);
+      await this.#link(file);
     }
     // A program that had one of them open may have written to it since.
     for (const [index, { path, was }] of entries) {
       if (was.kind === 'absent') continue;
-      if (!isSameFile(await readDiskFile(this.#old(index)), was)) throw new Overtaken(path, 'was written to');
+      if (!isSameFile(await readDiskFile(this.#old(index)), was)) throw new ConcurrentWrite(path, 'was written to');
     }
     for (const parent of new Set(entries.map(([, { path }]) => dirname(this.#at(path))))) {
       await syncToDisk(parent).catch(() => undefined);
@@ -168,21 +168,21 @@ export class FileReplacement {
     await mkdir(join(this.directory, 'old'), { recursive: true });
     this.onStep(`set aside ${path}`);
     await rename(this.#at(path), this.#old(index)).catch((error: unknown) => {
-      if (hasCode(error, 'ENOENT')) throw new Overtaken(path, 'was removed');
+      if (hasCode(error, 'ENOENT')) throw new ConcurrentWrite(path, 'was removed');
       throw error;
     });
-    if (!isSameFile(await readDiskFile(this.#old(index)), was)) throw new Overtaken(path, 'was written to');
+    if (!isSameFile(await readDiskFile(this.#old(index)), was)) throw new ConcurrentWrite(path, 'was written to');
   }
 
-  async #place({ path }: Replacement): Promise<void> {
+  async #link({ path }: Replacement): Promise<void> {
     await this.#makeParents(path);
     const staged = join(stagedIn(this.directory), path);
-    this.onStep(`place ${path}`);
+    this.onStep(`link ${path}`);
     await linkOrCopy(staged, this.#at(path)).catch((error: unknown) => {
-      if (hasCode(error, 'EEXIST')) throw new Overtaken(path, 'came to be there');
+      if (hasCode(error, 'EEXIST')) throw new ConcurrentWrite(path, 'came to be there');
       throw error;
     });
-    this.onStep(`placed ${path}`);
+    this.onStep(`linked ${path}`);
     await unlink(staged);
   }
 
@@ -192,21 +192,21 @@ export class FileReplacement {
     const old = was.kind === 'absent' ? absent : await readDiskFile(this.#old(index));
     if (old.kind === 'absent') {
       if (was.kind !== 'absent') return true;
-      return (await this.#isPlaced(path, now, becomes)) ? this.#takeBack({ path, becomes }, index) : true;
+      return (await this.#isLinked(path, now, becomes)) ? this.#unlink({ path, becomes }, index) : true;
     }
     await requireRealParents(this.plan.top, path, { mayLack: true });
     if (isSameFile(now, old)) {
       await unlink(this.#old(index));
       return true;
     }
-    if (becomes.kind !== 'absent' && hasSameBytes(now, becomes)) await this.#takeBack({ path, becomes }, index);
+    if (becomes.kind !== 'absent' && hasSameBytes(now, becomes)) await this.#unlink({ path, becomes }, index);
     else if (now.kind !== 'absent') return false;
     await this.#makeParents(path);
-    return this.#putBack(this.#old(index), path);
+    return this.#restore(this.#old(index), path);
   }
 
   /** A new file at a path where nothing was is the plan's, unless its own is still where it was made. */
-  async #isPlaced(path: string, now: DiskFile, becomes: DiskFile): Promise<boolean> {
+  async #isLinked(path: string, now: DiskFile, becomes: DiskFile): Promise<boolean> {
     if (becomes.kind === 'absent' || !hasSameBytes(now, becomes)) return false;
     const [there, staged] = await Promise.all(
       [this.#at(path), join(stagedIn(this.directory), path)].map((file) => lstat(file).catch(() => undefined)),
@@ -215,12 +215,12 @@ export class FileReplacement {
   }
 
   /** Moves a new file away again. @returns whether it was that, and not one that was written in this moment */
-  async #takeBack({ path, becomes }: Pick<Replacement, 'path' | 'becomes'>, index: number): Promise<boolean> {
+  async #unlink({ path, becomes }: Pick<Replacement, 'path' | 'becomes'>, index: number): Promise<boolean> {
     const away = join(this.directory, 'undone', String(index));
     await mkdir(dirname(away), { recursive: true });
     await rename(this.#at(path), away);
     if (!hasSameBytes(await readDiskFile(away), becomes)) {
-      await this.#putBack(away, path);
+      await this.#restore(away, path);
       return false;
     }
     await this.#removeEmptyParents(path);
@@ -228,7 +228,7 @@ export class FileReplacement {
   }
 
   /** Moves a file to its path, where nothing is. */
-  async #putBack(from: string, path: string): Promise<boolean> {
+  async #restore(from: string, path: string): Promise<boolean> {
     const at = this.#at(path);
     if ((await lstat(from)).isDirectory()) {
       if ((await readDiskFile(at)).kind !== 'absent') return false;
@@ -313,7 +313,7 @@ const meanings: Readonly<Record<string, string>> = {
 };
 
 function reasonOf(error: unknown): string {
-  if (error instanceof Overtaken || error instanceof WorkTreeError)
+  if (error instanceof ConcurrentWrite || error instanceof WorkTreeError)
     return error.message.replace(/^Nothing was changed: /, '');
   const { code = '', path = '', dest = '', message } = error as NodeJS.ErrnoException & { dest?: string };
   const meaning = meanings[code];
@@ -322,7 +322,7 @@ function reasonOf(error: unknown): string {
     : `${quotedPath(dest === '' ? path : dest)} cannot be written: ${meaning}.`;
 }
 
-/** Ends with what broke off before, and removes what was kept long enough. */
+/** What was found of earlier replacements. */
 export interface Recovered {
   /** Directories of plans that were undone, with what could not be put back. */
   readonly undone: readonly { readonly directory: string; readonly left: readonly LeftFile[] }[];
@@ -331,11 +331,11 @@ export interface Recovered {
 }
 
 /**
- * Undoes plans that broke, and removes those that ended `keptMs` ago. What was written to an old file since stays.
+ * Undoes plans that broke, and removes those that ended `retentionMs` ago. What was written to an old file since stays.
  *
  * @param area the directory of all plans
  */
-export async function recoverReplacements(area: string, keptMs: number, now = Date.now()): Promise<Recovered> {
+export async function recoverReplacements(area: string, retentionMs: number, now = Date.now()): Promise<Recovered> {
   const undone: Recovered['undone'][number][] = [];
   const late: LeftFile[] = [];
   for (const name of (await readdir(area).catch(() => [])).sort()) {
@@ -346,7 +346,7 @@ export async function recoverReplacements(area: string, keptMs: number, now = Da
       const written = await FileReplacement.writtenLate(directory);
       late.push(...written);
       const { mtimeMs } = await lstat(directory);
-      if (written.length === 0 && now - mtimeMs >= keptMs) await rm(directory, { recursive: true, force: true });
+      if (written.length === 0 && now - mtimeMs >= retentionMs) await rm(directory, { recursive: true, force: true });
     }
   }
   return { undone, late };

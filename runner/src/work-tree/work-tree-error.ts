@@ -3,8 +3,8 @@ import { quotedPath } from '@suzumio/protocol/quoted-path';
 /** Where the text of a file is that could not be put back. */
 export interface LeftFile {
   readonly path: string;
-  /** The file that has what was there before, or what was written meanwhile. */
-  readonly kept: string;
+  /** The file that has the text. */
+  readonly copy: string;
 }
 
 /** Files were not changed, for a reason that a person can act on. */
@@ -28,7 +28,7 @@ const maxNamed = 20;
 export function leftSentence(left: readonly LeftFile[]): string {
   const named = left
     .slice(0, maxNamed)
-    .map(({ path, kept }) => `${quotedPath(path)} (its text is in ${quotedPath(kept)})`);
+    .map(({ path, copy }) => `${quotedPath(path)} (its text is in ${quotedPath(copy)})`);
   const more = left.length > maxNamed ? ` and ${left.length - maxNamed} more` : '';
   return `All else is as it was, but not: ${named.join(', ')}${more}.`;
 }

@@ -13,14 +13,14 @@ export type Git = (
 ) => Promise<string>;
 
 /** Where a repository keeps its index and branches, and its objects. */
-export interface GitPlace {
+export interface GitDir {
   readonly gitDir: string;
   readonly objects: string;
 }
 
 export interface TreeOptions extends Pick<GitOptions, 'env' | 'signal'> {
   /** The repository that the files are of. @default `.git`, where that is a directory */
-  readonly repository?: GitPlace;
+  readonly repository?: GitDir;
 }
 
 type CommandOptions = Pick<GitOptions, 'input' | 'outputTo' | 'codes' | 'timeoutMs'>;
@@ -34,7 +34,7 @@ export class WorkTree {
     readonly path: string,
     /** A directory for what is made, which is gone afterwards. */
     readonly scratch: string,
-    protected readonly repository: GitPlace | undefined,
+    protected readonly repository: GitDir | undefined,
     private readonly options: TreeOptions,
   ) {}
 
@@ -54,7 +54,7 @@ export class WorkTree {
 
   protected async prepare(): Promise<void> {
     await mkdir(join(this.scratch, 'objects'));
-    if (!this.repository) await this.inClone(['init', '--quiet', '--bare', '--template=', this.place.gitDir]);
+    if (!this.repository) await this.inClone(['init', '--quiet', '--bare', '--template=', this.gitDirs.gitDir]);
   }
 
   /** Whether the files are those of a repository. */
@@ -62,7 +62,7 @@ export class WorkTree {
     return this.repository !== undefined;
   }
 
-  protected get place(): GitPlace {
+  protected get gitDirs(): GitDir {
     const gitDir = join(this.scratch, 'git');
     return this.repository ?? { gitDir, objects: join(gitDir, 'objects') };
   }
@@ -93,7 +93,7 @@ export class WorkTree {
    */
   readonly git: Git = (args, options = {}) => {
     const { index = 'index', files = this.path, ...others } = options;
-    const { gitDir, objects } = this.place;
+    const { gitDir, objects } = this.gitDirs;
     return this.#run(
       args,
       { ...others, cwd: files },
@@ -139,7 +139,7 @@ export class WorkTree {
 }
 
 /** The repository of a directory; undefined where it has no `.git` of its own. */
-export async function cloneAt(path: string): Promise<GitPlace | undefined> {
+export async function cloneAt(path: string): Promise<GitDir | undefined> {
   const gitDir = join(path, '.git');
   const found = await lstat(gitDir).catch(() => undefined);
   return found?.isDirectory() === true ? { gitDir, objects: join(gitDir, 'objects') } : undefined;

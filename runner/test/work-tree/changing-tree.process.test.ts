@@ -135,7 +135,7 @@ describe('only what a patch touches is looked at', () => {
     own.git('mv', 'docs/d.txt', 'renamed.txt');
     own.git('commit', '--quiet', '--message', 'Renamed');
     const { ChangingTree } = await import('@suzumio/runner/work-tree/changing-tree');
-    const merged = await ChangingTree.change(own.path, { env: process.env, keptMs: week }, async (files) => {
+    const merged = await ChangingTree.change(own.path, { env: process.env, retentionMs: week }, async (files) => {
       const result = await files.merged({ base, theirs: tree }, { ours: 'yours', theirs: 'patch' });
       return (await files.move(result.files, result.tree)).paths;
     });
@@ -217,7 +217,7 @@ describe('is refused with a sentence that names the path, and changes nothing:',
     const tree = theirs();
     let second: unknown;
     await change(own.path, tree, (step) => {
-      if (step.startsWith('place '))
+      if (step.startsWith('link '))
         second ??= change(own.path, tree).then(
           () => 'done',
           (error: unknown) => error,
@@ -248,7 +248,7 @@ describe('what a person writes while it runs is not lost', () => {
     ],
     [
       'saved between',
-      (step) => step === 'place docs/d.txt' && write('docs/d.txt', 'saved\n'),
+      (step) => step === 'link docs/d.txt' && write('docs/d.txt', 'saved\n'),
       () => expect(read('docs/d.txt')).toBe('saved\n'),
     ],
     [
@@ -258,7 +258,7 @@ describe('what a person writes while it runs is not lost', () => {
     ],
     [
       'made where a new one comes',
-      (step) => step === 'place new/n.txt' && write('new/n.txt', 'mine\n'),
+      (step) => step === 'link new/n.txt' && write('new/n.txt', 'mine\n'),
       () => expect(read('new/n.txt')).toBe('mine\n'),
     ],
   ];
@@ -281,14 +281,14 @@ describe('what a person writes while it runs is not lost', () => {
       message: expect.stringMatching(/^docs is a link.*All else is as it was, but not: docs\/d\.txt/),
     });
     const { left } = refusal as WorkTreeError;
-    expect(left.map(({ kept }) => readFileSync(kept, 'utf8'))).toEqual([lines]);
+    expect(left.map(({ copy }) => readFileSync(copy, 'utf8'))).toEqual([lines]);
     expect([readlinkSync(at('docs')), read('gone.txt'), existsSync(at('new'))]).toEqual(['moved', 'gone\n', false]);
   });
 
   test('by an editor that has the file open: put back with what was written, or kept and told by the next run', async () => {
     const editor = openSync(at('docs/d.txt'), 'a');
     const tree = theirs();
-    const write = (step: string) => void (step === 'placed new/n.txt' && writeSync(editor, 'typed\n'));
+    const write = (step: string) => void (step === 'linked new/n.txt' && writeSync(editor, 'typed\n'));
     await expect(change(own.path, tree, write)).rejects.toThrow(
       'Nothing was changed: docs/d.txt was written to while this ran. Do it again.',
     );
@@ -301,7 +301,7 @@ describe('what a person writes while it runs is not lost', () => {
     const later = Date.now() + week;
     const { late } = await recoverReplacements(area(), week, later);
     expect(late).toMatchObject([{ path: 'docs/d.txt' }]);
-    expect(readFileSync(late[0]?.kept ?? '', 'utf8')).toBe(`${lines}typed\ntyped late\n`);
+    expect(readFileSync(late[0]?.copy ?? '', 'utf8')).toBe(`${lines}typed\ntyped late\n`);
   });
 
   test('what was replaced is kept for a week', async () => {

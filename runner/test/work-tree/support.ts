@@ -20,7 +20,7 @@ export interface Outcome {
 /** Brings what differs between HEAD and a tree into a person's files, as `patch apply` does. */
 export async function change(path: string, theirs: string, onStep?: OnStep): Promise<Outcome> {
   const env = { ...process.env, GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' };
-  return ChangingTree.change(path, { env, keptMs: week, onStep }, async (tree) => {
+  return ChangingTree.change(path, { env, retentionMs: week, onStep }, async (tree) => {
     const undone = tree.recovered.undone.length;
     const base = (await tree.inClone(['rev-parse', 'HEAD^{tree}'])).trim();
     const merged = await tree.merged({ base, theirs }, { ours: 'yours', theirs: 'patch' });

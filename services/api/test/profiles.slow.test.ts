@@ -130,9 +130,6 @@ describe('a persistent profile', () => {
       code: 'profile-retired',
       detail: expect.stringMatching(/^file:5:22 {2}the profile Akari is retired/),
     });
-    expect(refusal(await api.post('/api/profiles', { nickname: 'Akari', role: 'r', persona: 'p' })).code).toBe(
-      'profile-exists',
-    );
     expect((await api.post('/api/projects/one/messages', { recipient: 'Akari', body: 'Hello.' })).status).toBe(201);
     await beginTurn(api, 'one', 'writer');
   });
@@ -363,15 +360,13 @@ describe('mail to a profile', () => {
     });
   });
 
-  test('is refused where there is no such project, no such profile, or none that takes it any more', async () => {
+  test('is refused where there is no such project, or no profile that takes it any more', async () => {
     expect(refusal(await mail('Akari')).code).toBe('team-has-no-project');
-    expect(refusal(await mail('Nobody')).code).toBe('profile-unknown');
     await register('Mio');
     expect(refusal(await mail('Mio')).code).toBe('team-has-no-project');
     await up('research', { file: standingYaml('desk') });
     await register('Ren', { team: 'research' });
     expect(refusal(await mail('Ren'))).toMatchObject({ status: 422, code: 'recipient-unknown' });
-    expect(refusal(await mail('Akari', { body: 'Hello.', sender: 'member-1' })).code).toBe('sender-forged');
     await api.post('/api/profiles/Akari/retire');
     expect(refusal(await mail('Akari')).code).toBe('profile-retired');
     await api.call('DELETE', '/api/projects/desk');

@@ -41,7 +41,6 @@ describe('turns', () => {
     expect([...first.items, ...second.items]).toEqual(all.items);
     const bens = turnListAnswer.parse((await api.get(`${path}/turns?agent=ben`)).json);
     expect(bens.items.map(({ id }) => id)).toEqual([failed]);
-    expect(refusal(await api.get(`${path}/turns?agent=dan`))).toMatchObject({ status: 404, code: 'agent-unknown' });
   });
 
   test('have the log of each attempt, as text', async () => {
@@ -56,7 +55,6 @@ describe('turns', () => {
       status: 404,
       code: 'turn-unknown',
     });
-    expect(refusal(await api.get(`${path}/turns/ben:9/log`)).code).toBe('turn-unknown');
   });
 
   test('are shown whole, by id and by agent and number', async () => {
@@ -79,7 +77,6 @@ describe('turns', () => {
     expect(all.items).toMatchObject([{ agent: 'ada', tool: 'artifacts.publish', output: 'Done.' }]);
     const none = toolCallListAnswer.parse((await api.get(`${path}/tool-calls?turn=${failed}`)).json);
     expect(none).toEqual({ items: [] });
-    expect(refusal(await api.get(`${path}/tool-calls?turn=turn_1`)).code).toBe('turn-unknown');
   });
 });
 

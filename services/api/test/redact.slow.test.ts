@@ -96,13 +96,11 @@ describe('redacting over HTTP', () => {
     }
   });
 
-  test('refuses long reasons, and what is not there', async () => {
+  test('refuses long reasons', async () => {
     await send();
     expect(refusal(await api.post(`${path}/messages/1/redact`, { because: 'x'.repeat(201) })).code).toBe(
       'invalid-request',
     );
-    expect(refusal(await api.post(`${path}/messages/2/redact`)).code).toBe('message-unknown');
-    expect(refusal(await api.post(`${path}/artifacts/art_1/redact`)).code).toBe('artifact-unknown');
     expect(await filesWith('hunter2-needle')).not.toEqual([]);
   });
 });

@@ -104,10 +104,6 @@ test('the agents of a project are asked at once, part by part, in the order of i
   expect(first).toEqual({ items: [await why(api, 'ada'), await why(api, 'ben')], next: 'ben' });
   const rest = whyListAnswer.parse((await api.get('/api/projects/team/why?limit=2&after=ben')).json);
   expect(rest).toEqual({ items: [await why(api, 'cat')] });
-  expect(refusal(await api.get('/api/projects/team/why?after=dan'))).toMatchObject({
-    status: 404,
-    code: 'agent-unknown',
-  });
 });
 
 test('whoever may read the project may ask, and nobody else', async () => {
@@ -115,7 +111,6 @@ test('whoever may read the project may ask, and nobody else', async () => {
   await api.create(teamYaml.replace('name: team', 'name: other'));
   expect((await api.get(path, { token: await api.token('read', 'team') })).status).toBe(200);
   expect(refusal(await api.get(path, { token: await api.token('read', 'other') })).code).toBe('forbidden');
-  expect(refusal(await api.get(path, { token: null })).code).toBe('unauthenticated');
   expect(refusal(await api.get('/api/projects/team/agents/dan/why'))).toEqual({
     status: 404,
     code: 'agent-unknown',

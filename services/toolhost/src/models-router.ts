@@ -57,10 +57,11 @@ export function modelsRouter(context: ToolhostContext): Router {
       },
     };
     try {
-      const result = await callModel(context, token, place, asked, asker);
+      const { result, reference } = await callModel(context, token, place, asked, asker);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
-      if (asked.stream) stream.end(result.answer);
-      else response.json(completionOf(result.answer, id));
+      const received = { ...result.answer, ...(reference === undefined ? {} : { reference }) };
+      if (asked.stream) stream.end(received);
+      else response.json(completionOf(received, id));
     } catch (error) {
       // Too late for a status: the runner repeats the call, and gets the error then.
       if (response.headersSent) response.destroy();

@@ -1,6 +1,6 @@
 import { callInput } from './call-input.js';
 import { beginningOf } from './cut-text.js';
-import type { ChatMessage, ModelAnswer } from './model-chat.js';
+import type { ChatMessage, ReceivedAnswer } from './model-chat.js';
 import { isShallow } from './nesting.js';
 import { toolpackTools } from './tool-names.js';
 
@@ -52,18 +52,38 @@ const nothingSaid = '(nothing to say)';
  * invalid function names, nothing at all. These are replaced by something valid; the result of a call tells the model
  * what was wrong with it.
  */
-export function assistantMessage({ text, toolCalls }: Pick<ModelAnswer, 'text' | 'toolCalls'>): ChatMessage {
+export function assistantMessage({
+  text,
+  toolCalls,
+  reference,
+}: Pick<ReceivedAnswer, 'text' | 'toolCalls' | 'reference'>): ChatMessage {
   const content = text.trim() === '' ? undefined : text.toWellFormed();
-  if (toolCalls.length === 0) return { role: 'assistant', content: content ?? nothingSaid };
+  const repeats = reference === undefined ? {} : { suzumio: reference };
+  if (toolCalls.length === 0) return { role: 'assistant', content: content ?? nothingSaid, ...repeats };
   return {
     role: 'assistant',
     content: content ?? null,
+    ...repeats,
     tool_calls: toolCalls.map(({ id, name, arguments: written }) => ({
       id,
       type: 'function',
       function: { name: possibleName(name), arguments: possibleArguments(written) },
     })),
   };
+}
+
+/** What providers attached to the answers that a conversation repeats, in bytes. */
+export function attachedBytes(messages: readonly ChatMessage[]): number {
+  return messages.reduce(
+    (sum, message) => sum + ((message.role === 'assistant' && message.suzumio?.attachedBytes) || 0),
+    0,
+  );
+}
+
+/** A message as it is hashed and measured: without its reference, which is no part of what is asked. */
+export function withoutReference(message: ChatMessage): ChatMessage {
+  if (message.role !== 'assistant' || message.suzumio === undefined) return message;
+  return { ...message, suzumio: undefined };
 }
 
 function possibleName(written: string): string {

@@ -58,6 +58,17 @@ export const modelAnswer = z.object({
 });
 export type ModelAnswer = z.infer<typeof modelAnswer>;
 
+/**
+ * The answer that a message repeats. What its provider attached stays with the gateway, which sends it back with the
+ * message, to that provider alone. It is no part of what is asked: the hash of a question leaves it out.
+ */
+export const answerReference = z.object({
+  answer: z.string().min(1).max(80),
+  /** How much was attached, in bytes of JSON. Absent where nothing was, and where it was left out to make room. */
+  attachedBytes: z.int().positive().optional(),
+});
+export type AnswerReference = z.infer<typeof answerReference>;
+
 const imageAddress = /^(?:data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}|\/content\/[0-9a-f]{64})$/;
 const nothingFetched = 'no address is fetched for a runner';
 const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "/content/<sha256>" of an image that a call of this turn has shown, or "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
@@ -97,10 +108,16 @@ export const chatMessage = z.discriminatedUnion('role', [
       )
       .max(1_000)
       .optional(),
+    suzumio: answerReference.optional(),
   }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string(), content }),
 ]);
 export type ChatMessage = z.infer<typeof chatMessage>;
+
+/** What an answer is as a runner gets it. */
+export interface ReceivedAnswer extends ModelAnswer {
+  reference?: AnswerReference;
+}
 
 /** Whether a schema consists of a reference to itself. */
 export function refersToItself(schema: object): boolean {

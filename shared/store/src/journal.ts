@@ -28,6 +28,14 @@ export type RecordedAnswer =
     }
   | { ok: false; code: ErrorCode; message: string };
 
+/** Where an answer comes from, and what came with it for its provider alone. */
+export interface AnswerOrigin {
+  /** The model at its endpoint; null where that is not known. */
+  by: string | null;
+  /** What it attached; JSON `null` where that was too much. */
+  attachedJson?: string | null | undefined;
+}
+
 /** How a call of a tool ended. */
 export type RecordedResult =
   | { ok: true; response: ToolResponse }
@@ -95,11 +103,12 @@ export function recordStep<Result extends RecordedAnswer | RecordedResult>(
   tx: Tx,
   { turn, step, requestHash, attempt }: Step & { attempt: number },
   result: Result,
+  { by, attachedJson = null }: AnswerOrigin = { by: null },
 ): Result {
   const { changes } = tx.run(
-    `INSERT INTO turn_steps (turn_id, key, attempt, request_hash, result_json, recorded_at_ms)
-     VALUES (:turn, :step, :attempt, :requestHash, :result, :now) ON CONFLICT (turn_id, key) DO NOTHING`,
-    { turn, step, attempt, requestHash, result: JSON.stringify(result), now: tx.nowMs },
+    `INSERT INTO turn_steps (turn_id, key, attempt, request_hash, result_json, answered_by, attached_json, recorded_at_ms)
+     VALUES (:turn, :step, :attempt, :requestHash, :result, :by, :attached, :now) ON CONFLICT (turn_id, key) DO NOTHING`,
+    { turn, step, attempt, requestHash, result: JSON.stringify(result), by, attached: attachedJson, now: tx.nowMs },
   );
   return changes === 1 ? result : (resultAt<Result>(tx, turn, step) ?? result);
 }

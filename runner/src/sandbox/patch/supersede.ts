@@ -26,7 +26,7 @@ export async function supersede(
       if (sizeBytes <= limits.fileBytes) yield { id, base: against, bytes: await fetch(sha256, limits.fileBytes) };
     }
   }
-  return ChangingTree.change(roots.workspacePath, { env, signal, keptMs: 0 }, async (tree) => {
+  return ChangingTree.change(roots.workspacePath, { env, signal, retentionMs: 0 }, async (tree) => {
     const version = await versionIn(tree, base, fetched());
     if (version) await replace(tree, { version, bytes });
     return version?.id;

@@ -43,7 +43,8 @@ function fieldsOf(description: OpenApiDocument, schema: JsonSchema): Field[] {
 
 function withoutField(description: OpenApiDocument, { component, name }: Field): OpenApiDocument {
   const { schemas } = description.components;
-  const { [name]: _removed, ...properties } = schemas[component]?.properties ?? {};
+  const fields = Object.entries(schemas[component]?.properties ?? {});
+  const properties = Object.fromEntries(fields.filter(([field]) => field !== name));
   const changed = { ...schemas, [component]: { ...schemas[component], properties } };
   return { ...description, components: { ...description.components, schemas: changed } };
 }

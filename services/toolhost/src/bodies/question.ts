@@ -1,5 +1,6 @@
 import { parse } from '@suzumio/runtime/http/validate';
-import { type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
+import { withoutReference } from '@suzumio/protocol/conversation';
+import { type AnswerReference, type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/store/journal';
 import { type AskedImages, askedImages } from './asked-images.js';
 import { jsonBody } from './json-body.js';
@@ -18,6 +19,8 @@ export interface QuestionFacts {
   /** The length of the messages and tools, in bytes of JSON, without inline images. */
   askedBytes: number;
   images: AskedImages;
+  /** The answers that its messages repeat, in their order. */
+  answers: readonly AnswerReference[];
 }
 
 /** A model call from a request's body. */
@@ -33,7 +36,8 @@ export interface Question extends QuestionFacts {
  */
 export function parseQuestion(bytes: Uint8Array, purpose: ChatPurpose): Question {
   const request = parse(chatRequest, jsonBody(bytes, mostMembers), 'question to a model');
-  const asked = { messages: request.messages, tools: request.tools ?? [] };
+  // What a runner knows of an answer's attachments is no part of what it asks.
+  const asked = { messages: request.messages.map(withoutReference), tools: request.tools ?? [] };
   const images = askedImages(request.messages);
   return {
     model: request.model,
@@ -41,6 +45,7 @@ export function parseQuestion(bytes: Uint8Array, purpose: ChatPurpose): Question
     requestHash: requestHash(purpose, asked),
     askedBytes: Buffer.byteLength(JSON.stringify(asked)) - images.inlineChars,
     images,
+    answers: request.messages.flatMap((message) => (message.role === 'assistant' && message.suzumio) || []),
     request: () => request,
   };
 }

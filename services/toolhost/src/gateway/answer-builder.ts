@@ -1,10 +1,16 @@
-import type { ModelAnswer, ModelUsage } from '@suzumio/protocol/model-chat';
+import type { ModelAnswer, ModelToolCall, ModelUsage } from '@suzumio/protocol/model-chat';
 import { AnswerCalls } from './answer-calls.js';
+import { type Attached, AttachedFields, type AttachedItem, AttachedSize, maxAttachedBytes } from './attached.js';
 import type { WireChunk, WireMessage, WireToolCall, WireUsage } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
 
 /** The longest answer, in characters of all its texts. */
 export const maxAnswerChars = 4 * 1024 * 1024;
+
+/** An answer with what its provider attached; null where that is more than what is kept. */
+export interface ProviderAnswer extends ModelAnswer {
+  attached?: Attached | null;
+}
 
 /**
  * Builds an answer from the chunks of streaming servers: a call's name and arguments in parts, interleaved parts of
@@ -17,7 +23,10 @@ export class AnswerBuilder {
   #model: string | undefined;
   #finishReason: string | null = null;
   #usage: ModelUsage | undefined;
-  readonly #calls = new AnswerCalls((piece) => this.#counted(piece));
+  readonly #attachedSize = new AttachedSize();
+  readonly #attached = new AttachedFields(this.#attachedSize);
+  readonly #items = new Map<number, NonNullable<WireChunk['item']>>();
+  readonly #calls = new AnswerCalls((piece) => this.#counted(piece), this.#attachedSize);
   /** Whether anything has come in chunks: a whole message repeats them then. */
   #pieced = false;
   /** Whether calls come in the older form, `function_call`. */
@@ -28,9 +37,9 @@ export class AnswerBuilder {
     return this.#finishReason !== null;
   }
 
-  /** The length so far, calls included. */
+  /** The length so far, with its calls, and with what is attached. */
   get chars(): number {
-    return this.#chars;
+    return this.#chars + this.#attachedSize.chars;
   }
 
   /** Whether there is neither text nor a call. */
@@ -45,6 +54,7 @@ export class AnswerBuilder {
    */
   add(chunk: WireChunk): string {
     this.#model ??= chunk.model ?? undefined;
+    if (chunk.item) this.#addItem(chunk.item);
     if (chunk.usage) this.#usage = usageOf(chunk.usage) ?? this.#usage;
     // Only one choice is requested; others are ignored.
     const choice = chunk.choices?.find(({ index }) => (index ?? 0) === 0);
@@ -57,11 +67,10 @@ export class AnswerBuilder {
   /**
    * The answer so far.
    *
-   * @param place prefix of ids for calls without an id, or with a repeated one
    * @throws ProviderFailure where it is no answer: it is empty without a finish reason, lacks the calls that its finish
    *   reason announces, or reports an error
    */
-  answer(place: string): ModelAnswer {
+  answer(): ProviderAnswer {
     if (this.empty && !this.finished) {
       throw new ProviderFailure('unavailable', 'the provider ended its answer before it began');
     }
@@ -71,14 +80,49 @@ export class AnswerBuilder {
     if (this.empty && this.#finishReason === 'tool_calls') {
       throw new ProviderFailure('unavailable', 'the provider ended an answer as one that calls tools, without a call');
     }
+    const toolCalls = this.#calls.all();
+    const attached = this.#attachments(toolCalls);
     return {
       text: this.#text,
       ...(this.#refusal === '' ? {} : { refusal: this.#refusal }),
-      toolCalls: this.#calls.all(place),
+      toolCalls,
       finishReason: this.#finishReason,
       ...this.#counting(),
       ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(attached === undefined ? {} : { attached }),
     };
+  }
+
+  #attachments(toolCalls: readonly ModelToolCall[]): Attached | null | undefined {
+    if (this.#attachedSize.isTooMuch) return null;
+    const message = this.#attached.all;
+    const calls = this.#calls.attached(toolCalls);
+    const items = this.#itemsOf(toolCalls);
+    const attached: Attached = {
+      ...(message ? { message } : {}),
+      ...(calls.length > 0 ? { calls } : {}),
+      ...(items.length > 0 ? { items } : {}),
+    };
+    if (Object.keys(attached).length === 0) return undefined;
+    return Buffer.byteLength(JSON.stringify(attached)) > maxAttachedBytes ? null : attached;
+  }
+
+  #addItem(item: NonNullable<WireChunk['item']>): void {
+    if (!this.#attachedSize.takes(item.fields)) return;
+    const before = this.#items.get(item.index);
+    this.#attachedSize.add(JSON.stringify(item.fields).length - (before ? JSON.stringify(before.fields).length : 0));
+    this.#items.set(item.index, item);
+  }
+
+  /** All items in their order, where there are thoughts among them: without these, the others need no names. */
+  #itemsOf(toolCalls: readonly ModelToolCall[]): AttachedItem[] {
+    const all = [...this.#items.values()].sort((a, b) => a.index - b.index);
+    if (all.every(({ type }) => type !== 'reasoning')) return [];
+    return all.flatMap(({ index, type, fields }): AttachedItem[] => {
+      if (type !== 'function_call') return type === 'reasoning' || type === 'message' ? [{ type, fields }] : [];
+      const call = toolCalls[this.#calls.placeOf(index)]?.id;
+      return call === undefined ? [] : [{ type, call, fields }];
+    });
   }
 
   /** Usage; zero input tokens, or zero output tokens for a non-empty answer, mean that the server does not count. */
@@ -90,6 +134,7 @@ export class AnswerBuilder {
   #addPiece(delta: WireMessage): string {
     const before = this.#chars;
     const text = this.#say(delta.content ?? '', delta.refusal ?? '');
+    this.#attached.add(delta);
     this.#calls.addParts(this.#callsIn(delta));
     this.#pieced ||= this.#chars > before;
     return text;
@@ -100,7 +145,9 @@ export class AnswerBuilder {
     const { content, refusal } = message;
     const text = this.#pieced && this.#text !== '' ? '' : beyond(this.#text, content ?? '');
     const refused = this.#pieced && this.#refusal !== '' ? '' : beyond(this.#refusal, refusal ?? '');
+    this.#attached.replace(message);
     if (!this.#pieced || this.#calls.none) this.#calls.addWhole(this.#callsIn(message));
+    else this.#calls.attach(this.#callsIn(message));
     return this.#say(text, refused);
   }
 

@@ -1,4 +1,6 @@
 import type { ModelToolCall } from '@suzumio/protocol/model-chat';
+import { type Attached, AttachedFields, type AttachedSize } from './attached.js';
+import { newCallId } from './call-ids.js';
 import { ObjectEnd } from './object-end.js';
 import type { WireToolCall } from './wire.js';
 import { ProviderFailure } from './provider-failure.js';
@@ -17,6 +19,9 @@ interface Call {
   name: string;
   arguments: string;
   readonly end: ObjectEnd;
+  readonly attached: AttachedFields;
+  /** In its function. */
+  readonly within: AttachedFields;
 }
 
 /** Builds the calls of an answer from their parts, which may be interleaved. */
@@ -24,7 +29,10 @@ export class AnswerCalls {
   readonly #calls: Call[] = [];
 
   /** @param counted is called with every part of a call, and throws where the answer is too long */
-  constructor(private readonly counted: (piece: string) => string) {}
+  constructor(
+    private readonly counted: (piece: string) => string,
+    private readonly attachedSize: AttachedSize,
+  ) {}
 
   get none(): boolean {
     return this.#calls.length === 0;
@@ -44,28 +52,44 @@ export class AnswerCalls {
   addWhole(calls: readonly WireToolCall[]): void {
     for (const [position, whole] of calls.entries()) {
       const known = this.#calls[position];
-      if (known && isRepeated(known, whole) && known.arguments === argumentsOf(whole)) continue;
+      if (known && isRepeated(known, whole) && known.arguments === argumentsOf(whole)) {
+        attach(known, whole);
+        continue;
+      }
       this.#write(this.#begin(undefined), whole);
     }
   }
 
-  /**
-   * The calls so far. Each gets a unique id, because results refer to it.
-   *
-   * @param place prefix of ids for calls without one, or with a repeated one
-   */
-  all(place: string): ModelToolCall[] {
-    const calls = this.#calls.slice(0, maxCalls);
-    const given = new Set(calls.map(({ id }) => id));
+  /** Takes what is attached to calls that have come in parts, from a message that repeats them. */
+  attach(calls: readonly WireToolCall[]): void {
+    for (const [position, whole] of calls.entries()) {
+      const known = this.#calls.find(({ id }) => id !== '' && id === whole.id) ?? this.#calls[position];
+      if (known) attach(known, whole);
+    }
+  }
+
+  /** The calls so far. Each gets a unique id, because results refer to it. */
+  all(): ModelToolCall[] {
     const taken = new Set<string>();
-    return calls.map(({ id, name, arguments: written }, index) => {
-      let own = id;
-      for (let suffix = ''; own === '' || taken.has(own) || (own !== id && given.has(own)); suffix += '_') {
-        own = `call_${place}_${index}${suffix}`;
-      }
+    return this.#calls.slice(0, maxCalls).map(({ id, name, arguments: written }) => {
+      const own = id === '' || taken.has(id) ? newCallId() : id;
       taken.add(own);
       return { id: own, name, arguments: written };
     });
+  }
+
+  /** What is attached to the calls, under the ids that they were given. */
+  attached(calls: readonly ModelToolCall[]): NonNullable<Attached['calls']> {
+    return calls.flatMap(({ id }, at) => {
+      const call = this.#calls[at]?.attached.all;
+      const within = this.#calls[at]?.within.all;
+      return call || within ? [{ id, ...(call ? { call } : {}), ...(within ? { function: within } : {}) }] : [];
+    });
+  }
+
+  /** Which of the calls has an index in its answer. */
+  slotOf(index: number): number {
+    return this.#calls.findIndex((call) => call.index === index);
   }
 
   /**
@@ -89,7 +113,15 @@ export class AnswerCalls {
     if (this.#calls.length === maxCallsInAnswer) {
       throw new ProviderFailure('answer-too-large', `the answer holds more than ${maxCallsInAnswer} tool calls`);
     }
-    const call = { index, id: '', name: '', arguments: '', end: new ObjectEnd() };
+    const call = {
+      index,
+      id: '',
+      name: '',
+      arguments: '',
+      end: new ObjectEnd(),
+      attached: new AttachedFields(this.attachedSize),
+      within: new AttachedFields(this.attachedSize),
+    };
     this.#calls.push(call);
     return call;
   }
@@ -101,7 +133,15 @@ export class AnswerCalls {
     const written = this.counted(argumentsOf(part));
     call.arguments += written;
     call.end.add(written);
+    call.attached.add(part);
+    if (part.function) call.within.add(part.function);
   }
+}
+
+/** Takes what is attached to a whole call. */
+function attach(call: Call, whole: WireToolCall): void {
+  call.attached.replace(whole);
+  if (whole.function) call.within.replace(whole.function);
 }
 
 /**

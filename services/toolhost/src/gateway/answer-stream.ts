@@ -1,8 +1,8 @@
 import type { Response } from 'express';
-import type { ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { ModelAnswer, ReceivedAnswer } from '@suzumio/protocol/model-chat';
 
 /** A journaled answer as a Chat Completions response. */
-export function completionOf(answer: ModelAnswer, id: string): object {
+export function completionOf(answer: ReceivedAnswer, id: string): object {
   return {
     id,
     object: 'chat.completion',
@@ -36,15 +36,16 @@ export class AnswerStream {
    * Sends the rest. Where another provider's answer differs from the text that was sent, the stream is cut, and the
    * runner repeats its call.
    */
-  end(answer: ModelAnswer): void {
+  end(answer: ReceivedAnswer): void {
     if (!answer.text.startsWith(this.#sent)) {
       this.response.destroy();
       return;
     }
-    const { tool_calls: calls, refusal } = messageOf(answer);
+    const { tool_calls: calls, refusal, suzumio } = messageOf(answer);
     const delta = {
       content: answer.text.slice(this.#sent.length),
       refusal,
+      ...(suzumio === undefined ? {} : { suzumio }),
       ...(calls ? { tool_calls: calls.map((call, index) => ({ index, ...call })) } : {}),
     };
     this.#say(delta, answer.model);
@@ -75,11 +76,12 @@ export class AnswerStream {
   }
 }
 
-function messageOf({ text, refusal, toolCalls }: ModelAnswer) {
+function messageOf({ text, refusal, toolCalls, reference }: ReceivedAnswer) {
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
     refusal: refusal ?? null,
+    suzumio: reference,
     ...(toolCalls.length === 0
       ? {}
       : {

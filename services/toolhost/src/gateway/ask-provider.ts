@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
-import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { AnswerBody, bytesOf } from './answer-body.js';
-import { AnswerBuilder } from './answer-builder.js';
+import { AnswerBuilder, type ProviderAnswer } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
 import { askedToWait, failureOf, ProviderFailure } from './provider-failure.js';
 import { redactedFailure } from './redacted-failure.js';
@@ -28,8 +27,6 @@ export interface ProviderRequest {
   timeoutMs: number;
   /** The longest silence within a stream. */
   silenceMs: number;
-  /** Prefix of ids for calls without one. */
-  place: string;
   agents?: { http: Agent; https: Agent };
   signal?: AbortSignal;
 }
@@ -58,7 +55,7 @@ export async function askProvider(
   ask: WrittenRequest,
   onText: (text: string) => void = () => undefined,
   progress = new AskProgress(),
-): Promise<ModelAnswer> {
+): Promise<ProviderAnswer> {
   const limit = AbortSignal.timeout(ask.timeoutMs);
   const signal = ask.signal ? AbortSignal.any([ask.signal, limit]) : limit;
   let retryAfter: string | undefined;
@@ -129,10 +126,10 @@ function respond(ask: WrittenRequest, signal: AbortSignal, progress: AskProgress
 /** Reads an answer: events as they come, or all of it as one. */
 async function answerIn(
   response: IncomingMessage,
-  { place, format, silenceMs }: WrittenRequest,
+  { format, silenceMs }: WrittenRequest,
   onText: (text: string) => void,
   progress: AskProgress,
-): Promise<ModelAnswer> {
+): Promise<ProviderAnswer> {
   const builder = new AnswerBuilder();
   const read = format.events();
   const stream = { done: false };
@@ -173,7 +170,7 @@ async function answerIn(
   } else if (!stream.done && !body.isDone && !builder.finished) {
     throw new ProviderFailure('unavailable', 'the provider ended its stream in the middle of an answer');
   }
-  return builder.answer(place);
+  return builder.answer();
 }
 
 function isEvents({ headers }: IncomingMessage): boolean {

@@ -1,17 +1,17 @@
 import { type AskedSize, askedTokens, costOf } from '@suzumio/core/budgets/model-cost';
 import type { Candidate } from '@suzumio/core/budgets/presets';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
-import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
+import type { ProviderAnswer } from './answer-builder.js';
 
 /** The provider of an answer, and the usage: reported by the provider, or estimated. */
 export function answeredBy(
   { preset, settings }: Candidate,
   provider: string,
-  answer: ModelAnswer,
+  answer: ProviderAnswer,
   asked: AskedSize,
 ): AnsweredBy {
-  const written = JSON.stringify([answer.text, answer.toolCalls]);
+  const written = JSON.stringify([answer.text, answer.toolCalls, answer.attached]);
   const usage = answer.usage ?? {
     inputTokens: askedTokens(settings, asked),
     outputTokens: estimatedTokens(Buffer.byteLength(written)),

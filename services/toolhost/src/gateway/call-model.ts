@@ -1,8 +1,8 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { worstCost } from '@suzumio/core/budgets/model-cost';
-import { candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
+import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import type { ChatPurpose } from '@suzumio/protocol/model-chat';
+import type { AnswerReference, ChatPurpose } from '@suzumio/protocol/model-chat';
 import { backOff } from '@suzumio/protocol/retry';
 import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import { configOfTurn } from '@suzumio/store/turns/turn-config';
@@ -10,11 +10,14 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { attemptRow } from '@suzumio/store/rows';
 import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
 import type { RecordedAnswer } from '@suzumio/store/journal';
+import type { SqlReader } from '@suzumio/store/sqlite/sql';
+import { lastAnsweringPreset, referenceTo } from '@suzumio/store/turns/repeated-answers';
 import type { PresentedToken } from '../auth.js';
 import { closed } from '../bodies/close-of.js';
 import type { Question } from '../bodies/question.js';
 import { contentOf } from '../content.js';
 import type { ToolhostContext } from '../context.js';
+import { AskedAnswers } from './asked-answers.js';
 import { costSoFar } from './call-cost.js';
 import { callLeaseMs, pollInterval, writePaid } from './call-lease.js';
 import { withCountedPrices } from './candidates.js';
@@ -41,7 +44,7 @@ export interface AskedPlace {
  * Answers a runner's model call: from the journal, or by calling the agent's providers in order. A call that was begun
  * is finished and journaled, even if its caller disconnects. A queued call is dropped then.
  *
- * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`, `content-missing`; `provider-unavailable`,
+ * @throws SuzumioError `token-rejected`, `journal-mismatch`, `preset-unknown`, `disk-reserve`, `content-missing`, `answer-unknown`; `provider-unavailable`,
  *   `provider-refused`, `policy-denied`, `budget-reached` and `step-limit-reached`, which have ended the attempt
  */
 export async function callModel(
@@ -50,16 +53,18 @@ export async function callModel(
   { step, purpose, uncaptured }: AskedPlace,
   asked: Question,
   asker: Asker,
-): Promise<RecordedAnswer> {
+): Promise<{ result: RecordedAnswer; reference: AnswerReference | undefined }> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
     // Handlers call models of their own: this host's keys are not for them.
     if (attemptRow(store.reader, token.turn, token.attempt)?.engine === externalEngine) throw rejected();
     context.cell.disk.require('rows');
     const config = configOfTurn(store.reader, store, token.turn);
-    const candidates = withCountedPrices(context, token.project, candidatesFor(config, agent, asked.model));
+    const inOrder = lastAnsweredFirst(store.reader, token.turn, candidatesFor(config, agent, asked.model));
+    const candidates = withCountedPrices(context, token.project, inOrder);
     const images = ShownImages.of(store.reader, token.turn, asked.images, contentOf(context, token.project));
-    const size = { bytes: asked.askedBytes, images: images.sizes };
+    const answers = AskedAnswers.of(store.reader, agent, asked.answers);
+    const size = { bytes: asked.askedBytes + answers.bytes, images: images.sizes };
     const question: ModelQuestion = {
       turn: token.turn,
       attempt: token.attempt,
@@ -73,12 +78,25 @@ export async function callModel(
       sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
     };
     const begun = await beginCall(context, store, question, asker);
-    if ('result' in begun) return begun.result;
-    const call = new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images });
-    return call.make(candidates, asked.request, (text) => {
-      asker.onText(text);
-    });
+    const made =
+      'result' in begun
+        ? begun.result
+        : await new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images, answers }).make(
+            candidates,
+            asked.request,
+            (text) => {
+              asker.onText(text);
+            },
+          );
+    return { result: made, reference: referenceTo(store.reader, token.turn, begun.step) };
   });
+}
+
+/** Within a turn the candidate that answered last is asked first: it has the thoughts that it goes on from. */
+function lastAnsweredFirst(reader: SqlReader, turn: string, candidates: readonly Candidate[]): Candidate[] {
+  const last = lastAnsweringPreset(reader, turn);
+  const isLast = ({ preset }: Candidate) => preset === last;
+  return [...candidates.filter(isLast), ...candidates.filter((candidate) => !isLast(candidate))];
 }
 
 /**
@@ -90,7 +108,7 @@ async function beginCall(
   store: ProjectStore,
   { step: named, ...question }: ModelQuestion,
   asker: Asker,
-): Promise<{ call: string; step: string } | { result: RecordedAnswer }> {
+): Promise<{ call: string; step: string } | { result: RecordedAnswer; step: string }> {
   let step = named;
   for (const wait = backOff(pollInterval); ;) {
     const untilMs = context.cell.context.now() + callLeaseMs;
@@ -102,7 +120,7 @@ async function beginCall(
         await writePaid(() => context.cell.catalog.spending.settle(call, nanoUsd));
       }
     }
-    if (begun.state === 'recorded') return { result: begun.result };
+    if (begun.state === 'recorded') return { result: begun.result, step: begun.step };
     if (begun.state === 'begun') return begun;
     if (begun.state === 'refused') {
       context.transport.wake(store.project);

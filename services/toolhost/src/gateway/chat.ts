@@ -1,3 +1,4 @@
+import type { AskedMessage } from './asked-answers.js';
 import { noAnswer, readAnswer } from './read-answer.js';
 import { type ModelRequest, wireChunk, type WireFormat } from './wire.js';
 
@@ -10,7 +11,7 @@ export function chatBody(
   const { temperature, topP, toolChoice, reasoningEffort } = settings;
   return {
     model,
-    messages,
+    messages: messages.map(wireMessageOf),
     ...(tools.length === 0 ? {} : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
@@ -18,6 +19,26 @@ export function chatBody(
     ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
     stream: true,
     ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
+  };
+}
+
+/** A message as it is sent: what was attached to an answer stands where it came. */
+function wireMessageOf(message: AskedMessage): object {
+  if (message.role !== 'assistant') return message;
+  const { attached, tool_calls: calls, role, content } = message;
+  const toCalls = new Map((attached?.calls ?? []).map((call) => [call.id, call]));
+  return {
+    role,
+    content,
+    ...attached?.message,
+    ...(calls
+      ? {
+          tool_calls: calls.map((call) => {
+            const toCall = toCalls.get(call.id);
+            return { ...call, ...toCall?.call, function: { ...call.function, ...toCall?.function } };
+          }),
+        }
+      : {}),
   };
 }
 

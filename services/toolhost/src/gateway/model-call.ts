@@ -2,7 +2,7 @@ import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-e
 import type { AskedSize, Cost } from '@suzumio/core/budgets/model-cost';
 import type { Candidate } from '@suzumio/core/budgets/presets';
 import { allowedProvider } from '@suzumio/core/policy/check-provider';
-import type { ChatRequest, ModelAnswer } from '@suzumio/protocol/model-chat';
+import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import { authorizeTool } from '@suzumio/store/turns/authorize';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { hasBudget } from '@suzumio/store/budgets/budgets-of';
@@ -19,8 +19,10 @@ import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
 import type { PresentedToken } from '../auth.js';
 import type { ToolhostContext } from '../context.js';
+import type { ProviderAnswer } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
 import { askProvider, type WrittenRequest, written } from './ask-provider.js';
+import type { AskedAnswers } from './asked-answers.js';
 import { answeredBy, costSoFar } from './call-cost.js';
 import { callLeaseMs, heartbeatIntervalMs, writePaid } from './call-lease.js';
 import { requireAllowed, requireCounted } from './candidates.js';
@@ -51,9 +53,11 @@ export interface AskedCall {
   worst: Cost;
   size: AskedSize;
   images: ShownImages;
+  answers: AskedAnswers;
 }
 
-type Answered = { answer: ModelAnswer; by: AnsweredBy };
+/** `from` is the model at its endpoint. */
+type Answered = { answer: ProviderAnswer; by: AnsweredBy; from: string };
 
 /** One call that this process makes: it reserves, calls the candidates, and journals the answer. */
 export class ModelCall {
@@ -133,8 +137,8 @@ export class ModelCall {
     const { key: provider, circuit } = endpoint;
     const { host } = new URL(endpoint.baseURL);
     const budgeted = this.context.dayLimitNanoUsd !== undefined || hasBudget(this.store.reader, this.store.config);
-    const { step: place, images } = this.asked;
-    const asked = this.#written(candidate, endpoint, request(), { place, budgeted, images });
+    const { images, answers } = this.asked;
+    const asked = this.#written(candidate, endpoint, request(), { budgeted, images, answers });
     const breaker = new CircuitBreaker(this.context, { circuit, project: this.store.project, call: this.#call });
     const open = await breaker.admit();
     if (open) {
@@ -162,7 +166,7 @@ export class ModelCall {
       await this.#bestEffort(() => breaker.close());
       metrics.modelCalls.inc({ outcome: 'answered' });
       metrics.modelDuration.observeMs({}, performance.now() - begun);
-      return { answer, by: answeredBy(candidate, provider, answer, this.asked.size) };
+      return { answer, by: answeredBy(candidate, provider, answer, this.asked.size), from: circuit };
     } catch (error) {
       await answering;
       if (!(error instanceof ProviderFailure)) throw error;
@@ -219,10 +223,11 @@ export class ModelCall {
     this.#exhausted ??= spent;
   }
 
-  #journal({ answer, by }: Answered): Promise<RecordedAnswer> {
+  #journal({ answer: { attached, ...answer }, by, from }: Answered): Promise<RecordedAnswer> {
     this.#costNanoUsd = by.cost.nanoUsd;
+    const attachedJson = attached === undefined ? null : JSON.stringify(attached);
     return this.#write((tx) => {
-      const recorded = recordModelAnswer(tx, this.#call, answer, by);
+      const recorded = recordModelAnswer(tx, this.#call, answer, by, { by: from, attachedJson });
       // Another process may have journaled another answer: that one's calls count.
       const counts = recorded.ok && recorded.answer === answer && recorded.summary !== true;
       if (counts) refuseUnmadeCalls(tx, this.#call, answer.toolCalls, this.#offered);

@@ -6,7 +6,9 @@ import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
+import type { AskedAnswers } from './asked-answers.js';
 import { chatBody, chatFormat } from './chat.js';
+import { narrowTools } from './narrow-schema.js';
 import { responsesBody, responsesFormat } from './responses.js';
 import type { ShownImages } from './shown-images.js';
 import type { ModelRequest } from './wire.js';
@@ -36,14 +38,14 @@ export function endpointOf({ provider, settings }: Candidate, secrets: SecretSou
   }
   const apiKey = provider.apiKeyEnv === undefined ? undefined : needed(secrets, provider.apiKeyEnv, 'its key');
   const host = new URL(baseURL).host;
-  const place = [baseURL, provider.apiKeyEnv ?? null];
+  const address = [baseURL, provider.apiKeyEnv ?? null];
   const model = askedModel(settings);
   const headers = headersOf(provider.headers, settings.headers);
-  const circuit = markOf([...place, headers, settings.api ?? null, model]);
+  const circuit = markOf([...address, headers, settings.api ?? null, model]);
   return {
     baseURL,
     headers: { ...headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
-    key: `${host}#${markOf(place)}`,
+    key: `${host}#${markOf(address)}`,
     circuit: `${host}#${circuit}/${model}`,
   };
 }
@@ -68,30 +70,30 @@ const longestSilenceMs = 2 * 60_000;
 /**
  * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
- * @param how `place` is the prefix of ids for calls without one; `budgeted` says whether a budget counts the cost;
- *   `images` are those that the messages refer to
+ * @param how `budgeted` says whether a budget counts the cost; `images` are those that the messages refer to, `answers`
+ *   those that they repeat
  */
 export function providerRequest(
   { settings, provider }: Candidate,
   endpoint: Endpoint,
   request: ChatRequest,
-  { place, budgeted, images }: { place: string; budgeted: boolean; images?: ShownImages | undefined },
+  { budgeted, images, answers }: { budgeted: boolean; images?: ShownImages; answers?: AskedAnswers },
 ): ProviderRequest {
   const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
+  const messages = answers?.messagesFor(request.messages, endpoint.circuit, settings) ?? request.messages;
   const question: ModelRequest = {
     model: askedModel(settings),
-    messages: images?.told(request.messages, settings) ?? request.messages,
-    tools: request.tools ?? [],
+    messages: images?.told(messages, settings) ?? messages,
+    tools: narrowTools(request.tools ?? []),
     maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
     settings,
   };
   return {
     baseURL: endpoint.baseURL,
     headers: endpoint.headers,
-    place,
     timeoutMs,
     silenceMs: Math.min(timeoutMs, provider.chunkTimeoutMs ?? longestSilenceMs),
     images,

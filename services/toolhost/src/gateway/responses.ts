@@ -1,5 +1,9 @@
 import * as z from 'zod';
+import { sendsReasoning } from '@suzumio/core/budgets/known-reasoning';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
+import type { AskedMessage } from './asked-answers.js';
+import type { Fields } from './attached.js';
+import { field } from './error-words.js';
 import { failureWithin, ProviderFailure } from './provider-failure.js';
 import { noAnswer, readAnswer } from './read-answer.js';
 import {
@@ -47,12 +51,14 @@ export function responsesBody({ model, messages, tools, maxTokens, settings }: M
     ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort } }),
     ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
     store: false,
+    // Without it thoughts are names of what the provider has not stored.
+    ...(sendsReasoning(settings) ? { include: ['reasoning.encrypted_content'] } : {}),
     stream: true,
   };
 }
 
-/** A message's items: in this format, calls are items of their own. */
-function itemsOf(message: ChatMessage): object[] {
+/** A message's items: in this format, calls are items of their own, and so are the thoughts that come back. */
+function itemsOf(message: AskedMessage): object[] {
   if (message.role === 'tool') {
     return [{ type: 'function_call_output', call_id: message.tool_call_id, output: textOf(message) }];
   }
@@ -60,16 +66,30 @@ function itemsOf(message: ChatMessage): object[] {
     const { role, content } = message;
     return [{ role, content: Array.isArray(content) ? content.map(partOf) : (content ?? '') }];
   }
-  const text = textOf(message);
-  return [
-    ...(text === '' ? [] : [{ role: 'assistant', content: text }]),
-    ...(message.tool_calls ?? []).map(({ id, function: { name, arguments: written } }) => ({
-      type: 'function_call',
-      call_id: id,
-      name,
-      arguments: written,
-    })),
-  ];
+  let text = textOf(message);
+  const calls = new Map((message.tool_calls ?? []).map((call) => [call.id, call]));
+  const said = (fields: Fields = {}): object[] => {
+    const content = text;
+    text = '';
+    return content === '' ? [] : [answerItem(content, fields)];
+  };
+  const called = (id: string, fields: Fields = {}): object[] => {
+    const made = calls.get(id)?.function;
+    calls.delete(id);
+    return made ? [{ type: 'function_call', ...fields, call_id: id, name: made.name, arguments: made.arguments }] : [];
+  };
+  const attached = (message.attached?.items ?? []).flatMap((item) => {
+    if (item.type === 'reasoning') return [{ type: 'reasoning', ...item.fields }];
+    return item.type === 'message' ? said(item.fields) : called(item.call, item.fields);
+  });
+  return [...attached, ...said(), ...[...calls.keys()].flatMap((id) => called(id))];
+}
+
+/** What a model has said. With an id it is the item that it was. */
+function answerItem(text: string, { id, ...fields }: Fields): object {
+  if (id === undefined) return { role: 'assistant', content: text, ...fields };
+  const content = [{ type: 'output_text', text, annotations: [] }];
+  return { type: 'message', id, role: 'assistant', status: 'completed', content, ...fields };
 }
 
 type Part = Exclude<ChatMessage['content'], string | null | undefined>[number];
@@ -89,15 +109,22 @@ function partOf(part: Part): object {
 // Responses of providers in the Responses format, as far as they are used: messages and calls among an answer's items,
 // and events that extend or end one.
 
-const item = z.object({
+const itemFields = z.object({
   type: z.string(),
   id: givenId,
   call_id: givenId,
   name: text,
   arguments: wireArguments,
   content: z.array(z.object({ type: z.string(), text, refusal: text })).nullish(),
+  phase: label,
+  /** A reasoning item as it came. */
+  reasoning: z.unknown().optional(),
 });
-type Item = z.infer<typeof item>;
+const item = z.preprocess((sent) => {
+  if (field(sent, 'type') !== 'reasoning') return sent;
+  return { type: 'reasoning', id: field(sent, 'id'), reasoning: sent };
+}, itemFields);
+type Item = z.infer<typeof itemFields>;
 
 const wireResponse = z.object({
   status: label,
@@ -154,7 +181,7 @@ class ResponseReader {
       case 'response.output_item.added':
         return this.#begin(data.item, data.output_index);
       case 'response.output_item.done':
-        return this.#finish(data.item, data.output_index);
+        return [...this.#finish(data.item, data.output_index), ...attachedIn(data.item, data.output_index)];
       case 'response.output_text.delta':
         return [this.#text(data.delta, data.output_index)];
       case 'response.refusal.delta':
@@ -176,7 +203,7 @@ class ResponseReader {
     if (status !== 'completed' && status !== 'incomplete' && status) {
       throw new ProviderFailure('unavailable', `the provider ended its answer as ${status}`);
     }
-    const rest = (output ?? []).flatMap((one, index) => this.#finish(one, index));
+    const rest = (output ?? []).flatMap((one, index) => [...this.#finish(one, index), ...attachedIn(one, index)]);
     const cut = incomplete?.reason === 'content_filter' ? 'content_filter' : 'length';
     const ended = this.#begun.size > 0 ? 'tool_calls' : 'stop';
     const last: WireChunk = {
@@ -221,6 +248,22 @@ class ResponseReader {
     this.#told.add(index);
     return piece({ content: another ? `\n\n${said}` : said });
   }
+}
+
+/** Which of an item has to come back. Thoughts that are not there are only names, of what the provider has not stored. */
+function attachedIn({ type, id, phase, reasoning }: Item, index: number): WireChunk[] {
+  const named = { ...(id ? { id } : {}), ...(type === 'message' && phase ? { phase } : {}) };
+  if (type !== 'reasoning') return [{ item: { index, type, fields: named } }];
+  const [summary, content, sealed] = ['summary', 'content', 'encrypted_content'].map((name) => field(reasoning, name));
+  const hasContent = Array.isArray(content) && content.length > 0;
+  if (!hasContent && (typeof sealed !== 'string' || sealed === '')) return [];
+  const fields = {
+    ...named,
+    summary: Array.isArray(summary) ? (summary as unknown[]) : [],
+    ...(hasContent ? { content } : {}),
+    ...(typeof sealed === 'string' && sealed !== '' ? { encrypted_content: sealed } : {}),
+  };
+  return [{ item: { index, type, fields } }];
 }
 
 const piece = (delta: WireMessage): WireChunk => ({ choices: [{ index: 0, delta }] });

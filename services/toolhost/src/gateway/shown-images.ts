@@ -53,7 +53,7 @@ export class ShownImages {
   }
 
   /** The messages for one model: what it does not see is told in words. */
-  told(messages: readonly ChatMessage[], settings: SinglePreset): ChatMessage[] {
+  told<Message extends ChatMessage>(messages: readonly Message[], settings: SinglePreset): Message[] {
     return messages.map((message) => {
       if (!Array.isArray(message.content) || message.content.every(({ type }) => type === 'text')) return message;
       const parts = message.content.map((part) => (part.type === 'text' ? part : this.#toldImage(part, settings)));

@@ -1,11 +1,13 @@
 import * as z from 'zod';
 import type { SinglePreset } from '@suzumio/core/budgets/presets';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
+import type { Fields } from './attached.js';
+import type { AskedMessage } from './asked-answers.js';
 
 /** A request to a model, independent of the format. */
 export interface ModelRequest {
   readonly model: string;
-  readonly messages: ChatRequest['messages'];
+  readonly messages: readonly AskedMessage[];
   readonly tools: NonNullable<ChatRequest['tools']>;
   readonly maxTokens: number | undefined;
   readonly settings: SinglePreset;
@@ -76,8 +78,9 @@ export type WireUsage = NonNullable<z.infer<typeof wireUsage>>;
 /** Some servers send the arguments as an object instead of JSON text. */
 export const wireArguments = z.union([z.string(), z.record(z.string(), z.unknown())]).nullish();
 
-const wireFunction = z.object({ name: text, arguments: wireArguments }).nullish();
-const wireToolCall = z.object({ index: place, id: givenId, function: wireFunction });
+// Loose: what a provider attaches is among the other fields (attached.ts).
+const wireFunction = z.looseObject({ name: text, arguments: wireArguments }).nullish();
+const wireToolCall = z.looseObject({ index: place, id: givenId, function: wireFunction });
 export type WireToolCall = z.infer<typeof wireToolCall>;
 
 /** Some servers send content in parts, reasoning among them, which is no part of an answer. */
@@ -90,7 +93,7 @@ const wireContent = z
   ])
   .nullish();
 
-const wireMessage = z.object({
+const wireMessage = z.looseObject({
   content: wireContent,
   refusal: text,
   tool_calls: z.array(wireToolCall).nullish(),
@@ -110,6 +113,8 @@ export const wireChunk = z.object({
   usage: wireUsage,
 });
 export type WireChunk = z.infer<typeof wireChunk> & {
+  /** An item of the Responses format: what of it has to come back. */
+  item?: { index: number; type: string; fields: Fields };
   /** Nothing relevant follows. */
   last?: true;
 };

@@ -22,7 +22,7 @@ import type { CoreTool } from './tool.js';
 import { waitForSignal } from './wait-for-signal.js';
 
 /** The packs that run here. A new tool is one file beside this one, its name in `protocol/tool-names.ts`, and a line here. */
-const hostTools: Readonly<Record<HostToolName, CoreTool>> = {
+export const hostTools: Readonly<Record<HostToolName, CoreTool>> = {
   'messages.send': messagesSend,
   'messages.read': messagesRead,
   'messages.reply': messagesReply,

@@ -24,7 +24,6 @@ async function failing(given: Behaviour, baseURL = server.baseURL): Promise<AskP
     // Only what never ends has to be given up soon.
     timeoutMs: /silent|1000/.test(JSON.stringify(given)) ? 500 : 60_000,
     silenceMs: 60_000,
-    place: '3',
   };
   await expect(askProvider(written(ask), undefined, progress)).rejects.toThrow();
   return progress;

@@ -384,7 +384,7 @@ describe('a provider that is away', () => {
       expect(turn?.status).toBe('failed');
       const failure = JSON.parse(turn?.failure_json ?? '{}') as { code: string; message: string };
       expect(failure.code).toBe('provider-quota-spent');
-      expect(failure.message).toMatch(/No credit; .*OTHER_KEY has nothing left; top it up/);
+      expect(failure.message).toMatch(/No credit; .*FIRST_KEY has nothing left; top it up/);
     },
   );
 

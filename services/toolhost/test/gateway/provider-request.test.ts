@@ -23,7 +23,7 @@ agents: { ada: { role: r, prompt: p } }
 };
 const secrets = (values: Record<string, string>) => ({ read: (name: string) => values[name] });
 const chat = { messages: [{ role: 'user' as const, content: 'Well?' }], stream: false };
-const how = { place: '0', budgeted: false };
+const how = { budgeted: false };
 
 describe('the request to a provider', () => {
   test('goes to the address that a variable names, with the key of another', () => {

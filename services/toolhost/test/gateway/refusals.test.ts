@@ -27,7 +27,6 @@ async function failureFrom(
       body: { model: 'm', messages: [{ role: 'user', content: 'Well?' }], stream: true },
       timeoutMs: 10_000,
       silenceMs: 5_000,
-      place: '0',
     }),
     undefined,
     progress,

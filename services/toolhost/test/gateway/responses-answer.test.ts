@@ -25,7 +25,6 @@ function ask(stream = true, onText?: (text: string) => void): Promise<ModelAnswe
     body: { model: 'm', input: [], stream },
     timeoutMs: 10_000,
     silenceMs: 5_000,
-    place: '3',
   };
   return askProvider(written(request), onText);
 }

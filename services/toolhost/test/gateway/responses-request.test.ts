@@ -33,6 +33,7 @@ test('a conversation becomes items, its calls and their results among them', () 
   ]);
   expect(body).toEqual({
     model: 'm',
+    include: ['reasoning.encrypted_content'],
     instructions: 'You are ada.',
     input: [
       { role: 'user', content: 'Look.' },

@@ -99,6 +99,7 @@ export const errorCodes = {
   'tool-limit-reached': { status: 429, retryable: false },
   'turn-ended': { status: 409, retryable: false },
   'stale-submit': { status: 409, retryable: false },
+  'answer-unknown': { status: 404, retryable: false },
   'journal-mismatch': { status: 409, retryable: false },
   'step-unnamed': { status: 409, retryable: false },
   'step-not-begun': { status: 409, retryable: false },

@@ -60,6 +60,8 @@ const singlePreset = z.strictObject({
   maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),
   toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
   reasoningEffort: z.exactOptional(line(40)),
+  /** Whether what the provider attaches to answers (reasoning, signatures) is sent back to it, which some refuse. @default true */
+  sendReasoning: z.exactOptional(flag),
   /** Beside those of its provider, of which they replace what has the same name. */
   headers: z.exactOptional(headers),
   contextLimit: z.exactOptional(wholeNumber(1, 100_000_000)),

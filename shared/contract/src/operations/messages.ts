@@ -150,7 +150,7 @@ export const messages = resource('Mail', {
     summary: 'All mail of a project.',
     query: messagesQuery,
     answers: { 200: { description: 'A part of the list.', content: json(messageListAnswer) } },
-    refusals: ['agent-unknown'],
+    refusals: ['agent-unknown', 'turn-unknown'],
   },
   sendMessage: {
     method: 'post',

@@ -1,5 +1,5 @@
 /** What a preset says of its model. */
-interface Named {
+export interface Named {
   readonly model: string;
   readonly apiModel?: string;
   readonly vision?: boolean;
@@ -38,6 +38,6 @@ export function imageFactor(settings: Partial<Named>): number {
 }
 
 /** A model's name without its maker. */
-function plainName({ apiModel, model = '' }: Partial<Named>): string {
+export function plainName({ apiModel, model = '' }: Partial<Named>): string {
   return (apiModel ?? model).toLowerCase().replace(/^.*\//, '');
 }

@@ -180,6 +180,7 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/gateway/memory.slow.test.ts',
     'contextLimit: ',
   ],
+  ['backend.runner.models.presets.*.sendReasoning', 'runner/test/attached.slow.test.ts', 'sendReasoning: '],
   ['backend.runner.models.presets.*.vision', 'services/toolhost/test/gateway/images.slow.test.ts', 'vision: false'],
   ['turn.maxSteps', 'services/toolhost/test/gateway/gateway.slow.test.ts', 'maxSteps: '],
   ['turn.providerPatience', 'shared/core/test/failures/failure-policy.test.ts', 'providerPatienceMs'],

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import type { ModelAnswer } from '@suzumio/protocol/model-chat';
 import { notesIn } from '@suzumio/protocol/notes';
-import { anyRequest, type RecordedAnswer, recordStep } from '../journal.js';
+import { type AnswerOrigin, anyRequest, type RecordedAnswer, recordStep } from '../journal.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { HistoryPlan } from '../turns/history.js';
 import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './model-call-costs.js';
@@ -11,7 +11,13 @@ import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './mod
  * step meanwhile, that one counts; both costs are kept. An answer to a question of which something
  * was redacted meanwhile is not journaled.
  */
-export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by: AnsweredBy): RecordedAnswer {
+export function recordModelAnswer(
+  tx: Tx,
+  call: string,
+  answer: ModelAnswer,
+  by: AnsweredBy,
+  origin?: AnswerOrigin,
+): RecordedAnswer {
   const row = callRow(tx, call);
   charge(tx, row, by);
   closeCall(tx, call, 'answered');
@@ -36,7 +42,7 @@ export function recordModelAnswer(tx: Tx, call: string, answer: ModelAnswer, by:
   const summary = row.purpose === 'summary';
   const notes = summary ? notesIn(answer) : undefined;
   if (notes !== undefined) keepSummary(tx, row, notes);
-  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) });
+  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) }, origin);
 }
 
 /** Journals that a call was refused: repeated, it gets the same refusal. */

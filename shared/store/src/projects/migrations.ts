@@ -3,7 +3,7 @@ import { configVersionsSql } from './config-versions-schema.js';
 import { searchSql } from '../mail/search-schema.js';
 import { noteVersionsSql, notesSql, profileChangesSql } from '../memory/notes-schema.js';
 import { firstSchemaSql } from './first-schema.js';
-import { chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
+import { attachedSql, chargedBlocksSql, redactionSql, storedBytesSql } from './stored-bytes-migration.js';
 
 /**
  * The schema of a project's database. Times are milliseconds since 1970, JSON columns end in `_json`.
@@ -530,5 +530,10 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
   {
     version: 38,
     sql: noteVersionsSql,
+  },
+  {
+    // Which model at which provider gave an answer, and what it attached.
+    version: 39,
+    sql: attachedSql,
   },
 ];

@@ -145,3 +145,21 @@ ALTER TABLE artifacts ADD COLUMN redacted_json TEXT;
 ALTER TABLE projects ADD COLUMN wipes_due INTEGER NOT NULL DEFAULT 0;
 ${shortenedByTable.join('')}
 `;
+
+/** JSON `null` stands for what is no longer there. */
+export const attachedSql = `
+ALTER TABLE turn_steps ADD COLUMN answered_by TEXT;
+ALTER TABLE turn_steps ADD COLUMN attached_json TEXT;
+CREATE TRIGGER turn_steps_attached AFTER INSERT ON turn_steps WHEN NEW.attached_json IS NOT NULL BEGIN${add(
+  agentOfTurn('NEW.'),
+  `'rows'`,
+  textBytes('NEW.', ['attached_json']),
+)}
+END;
+CREATE TRIGGER turn_steps_attached_less AFTER UPDATE OF attached_json ON turn_steps BEGIN${add(
+  agentOfTurn('NEW.'),
+  `'rows'`,
+  `${textBytes('NEW.', ['attached_json'])} - (${textBytes('OLD.', ['attached_json'])})`,
+)}
+END;
+`;

@@ -30,7 +30,7 @@ const texts = {
 } as const;
 
 const ofTurns = {
-  turn_steps: ['result_json'],
+  turn_steps: ['result_json', 'attached_json'],
   tool_calls: ['input_json', 'output_json'],
   turn_attempts: ['failure_json', 'stats_json'],
 } as const;

@@ -5,7 +5,7 @@ import type { SqlValue } from '../sqlite/sql.js';
 import type { Tx } from '../sqlite/tx.js';
 import { beginAnew } from './begin-anew.js';
 import { copiesNow, holdsAny, patternParams, type SearchedRows } from './find-copies.js';
-import { redactedJson, redactTurn, type Rewriting, update } from './redact-turn.js';
+import { dropAttached, redactedJson, redactTurn, type Rewriting, update } from './redact-turn.js';
 
 /**
  * Removes copies from everything that was recorded, beside the row of what is redacted itself. Agents of whose turns
@@ -61,7 +61,13 @@ function redactAgents(
     if (row) agents.add(row.agent);
   }
   for (const key of keysHolding(tx, 'agent_summaries', ['agent_id', 'through_number'], 'text', patterns)) {
-    if (redactColumns(tx, 'agent_summaries', key, { text: rewriting.text })) agents.add(String(key['agent_id']));
+    if (!redactColumns(tx, 'agent_summaries', key, { text: rewriting.text })) continue;
+    agents.add(String(key['agent_id']));
+    const { turn } = tx.get<{ turn: string }>(
+      'SELECT turn_id AS turn FROM agent_summaries WHERE agent_id = :agent_id AND through_number = :through_number',
+      key,
+    ) ?? { turn: '' };
+    dropAttached(tx, turn);
   }
   for (const key of keysHolding(tx, 'agents', ['id'], 'failure_json', patterns)) {
     redactColumns(tx, 'agents', key, { failure_json: (column) => redactedJson(column, rewriting) });

@@ -68,7 +68,32 @@ export function redactTurn(tx: Tx, turn: string, rewriting: Rewriting): boolean 
     failure_json: json(row.failure_json),
   };
   const own = update(tx, 'turns', { id: turn }, row, redacted);
-  return own || steps.size > 0 || calls || attempts;
+  if (!own && steps.size === 0 && !calls && !attempts && !isAttached(tx, turn, json)) return false;
+  dropAttached(tx, turn);
+  return true;
+}
+
+/** Whether a provider has attached something to an answer that contains it. */
+function isAttached(tx: Tx, turn: string, json: RedactColumn): boolean {
+  const rows = tx.all<{ attached: string }>(
+    'SELECT attached_json AS attached FROM turn_steps WHERE turn_id = :turn AND attached_json IS NOT NULL',
+    { turn },
+  );
+  return rows.some(({ attached }) => json(attached) !== attached);
+}
+
+/**
+ * Removes what providers attached to the answers of a turn and of the agent's later ones, which were shown it: it may contain
+ * anything, in a form that only they read.
+ */
+export function dropAttached(tx: Tx, turn: string): void {
+  tx.run(
+    `UPDATE turn_steps SET attached_json = 'null' WHERE attached_json IS NOT NULL AND turn_id IN (
+       SELECT later.id FROM turns CROSS JOIN turns AS later
+         ON later.agent_id = turns.agent_id AND later.number >= turns.number
+       WHERE turns.id = :turn)`,
+    { turn },
+  );
 }
 
 /** Writes those columns of a row that have changed. */

@@ -3,17 +3,20 @@ import { handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import { callInput } from '@suzumio/protocol/call-input';
 import {
   assistantMessage,
+  attachedBytes,
   callInTextMessage,
   goOnMessage,
   toolMessage,
   transcriptText,
+  withoutReference,
 } from '@suzumio/protocol/conversation';
 import { writeStep } from '@suzumio/protocol/ids';
-import { tokensOf } from '@suzumio/protocol/estimated-tokens';
+import { estimatedTokens, tokensOf } from '@suzumio/protocol/estimated-tokens';
 import { hasCallInText, meansName } from '@suzumio/protocol/meant-calls';
-import type { ChatMessage, ModelAnswer, ModelToolCall } from '@suzumio/protocol/model-chat';
+import type { ChatMessage, ModelAnswer, ModelToolCall, ReceivedAnswer } from '@suzumio/protocol/model-chat';
 import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
+import { referencesOf } from './repeated-answers.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
@@ -51,7 +54,9 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
   let firstKept = before;
   let dropped: number | null = null;
   for (const turn of turnsBetween(reader, agent, (summaryThrough ?? 0) + 1, before - 1).reverse()) {
-    for (const message of told(reader, turn)) used += tokensOf(message);
+    const messages = told(reader, turn);
+    used += estimatedTokens(attachedBytes(messages));
+    for (const message of messages) used += tokensOf(withoutReference(message));
     first = turn.number;
     if (used <= contextLimit * keptShare) firstKept = turn.number;
     else dropped ??= turn.number;
@@ -132,12 +137,15 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
   );
   const steps = reader.all<StepRow>('SELECT key, result_json FROM turn_steps WHERE turn_id = :id', { id });
   const results = new Map(steps.map(({ key, result_json }) => [key, result_json]));
+  const references = referencesOf(reader, id);
   const answers = steps
     .filter(({ key }) => /^\d+$/.test(key))
     .sort((a, b) => Number(a.key) - Number(b.key))
     .flatMap(({ key, result_json }) => {
       const result = JSON.parse(result_json) as { ok: boolean; answer?: ModelAnswer; summary?: boolean };
-      return result.ok && result.answer && result.summary !== true ? [{ key, answer: result.answer }] : [];
+      if (!result.ok || !result.answer || result.summary === true) return [];
+      const reference = references.get(key);
+      return [{ key, answer: { ...result.answer, ...(reference === undefined ? {} : { reference }) } }];
     });
   const messages: ChatMessage[] = [
     { role: 'user', content: turn?.prompt ?? '' },
@@ -158,7 +166,7 @@ function whyMore({ finishReason, text }: ModelAnswer): ChatMessage {
 }
 
 /** A complete step: an answer with every call's result. */
-function stepMessages(key: string, answer: ModelAnswer, results: ReadonlyMap<string, string>): ChatMessage[] {
+function stepMessages(key: string, answer: ReceivedAnswer, results: ReadonlyMap<string, string>): ChatMessage[] {
   return [
     assistantMessage(answer),
     ...answer.toolCalls.map((call, index) => {
