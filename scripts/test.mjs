@@ -25,8 +25,6 @@ report.finish();
 
 async function everything() {
   const { args, selection } = await chosenSuites(process.argv.slice(2));
-  // How many cases suites generate: test/support/fast-check.ts.
-  if (selection?.all) process.env.SUZUMIO_TEST_LEVEL = 'all';
   const wanted = selection && requirementsOf(selection.paths);
   const skip = await step('Requirements', () => provideRequirements(wanted));
   const images = () => report.attempt('Images', () => updateImages(selection));
