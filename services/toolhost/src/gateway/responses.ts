@@ -10,6 +10,7 @@ import {
   count,
   counts,
   givenId,
+  inputDetails,
   label,
   type ModelRequest,
   place,
@@ -135,7 +136,7 @@ const wireResponse = z.object({
   usage: counts({
     input_tokens: count,
     output_tokens: count,
-    input_tokens_details: counts({ cached_tokens: count }),
+    input_tokens_details: inputDetails,
     output_tokens_details: counts({ reasoning_tokens: count }),
   }),
 });
