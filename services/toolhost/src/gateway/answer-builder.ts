@@ -209,6 +209,6 @@ function largest(
   names: readonly (keyof NonNullable<WireUsage['prompt_tokens_details']>)[],
   max: number,
 ): number | undefined {
-  const counted = names.flatMap((name) => [usage[name], details?.[name]]).filter((count) => typeof count === 'number');
-  return counted.length === 0 ? undefined : Math.min(max, Math.ceil(Math.max(...counted)));
+  const counts = names.flatMap((name) => [usage[name], details?.[name]]).filter((count) => typeof count === 'number');
+  return counts.length === 0 ? undefined : Math.min(max, Math.ceil(Math.max(...counts)));
 }
