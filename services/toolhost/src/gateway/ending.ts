@@ -38,8 +38,12 @@ export class DayBudgetSpent extends Error {
 
 /** None of an agent's models can be called now. */
 export class NoModelAvailable extends Error {
-  constructor(readonly away: readonly UnavailableModel[]) {
-    super(away.map(({ host, error }) => `${host}: ${error}`).join('; '));
+  /** @param refused what others have refused the question for, which do not answer later, either */
+  constructor(
+    readonly away: readonly UnavailableModel[],
+    refused: readonly Error[] = [],
+  ) {
+    super([...away.map(({ host, error }) => `${host}: ${error}`), ...refused.map(({ message }) => message)].join('; '));
   }
 }
 
@@ -49,9 +53,30 @@ export class ProviderRefused extends Error {
     readonly failure: ProviderFailure,
     readonly candidate: Candidate,
     readonly endpoint: Pick<Endpoint, 'baseURL'>,
+    /** What others of the agent's models have refused the question for. */
+    readonly others: readonly string[] = [],
   ) {
     super(`${new URL(endpoint.baseURL).host}, preset ${candidate.preset}: ${failure.message}`, { cause: failure });
   }
+}
+
+/** What is wrong with one model alone, and not with the question: its key, its name, its account. */
+const ofOneModel = new Set(['key-rejected', 'model-unknown', 'quota-spent']);
+
+/** Whether an error is one candidate's refusal, after which another one is asked. */
+export function isRefusalOfOne(error: unknown): error is Error {
+  if (isSuzumioError(error, 'provider-refused')) return true;
+  return error instanceof ProviderRefused && error.failure.kind !== 'answer-too-large' && !error.failure.isAboutContent;
+}
+
+/** The refusal of all candidates: that the question is too long, where all that have read it say so. */
+export function refusalOfAll(refusals: readonly Error[]): Error {
+  const refused = refusals.filter((one) => one instanceof ProviderRefused);
+  const ofQuestion = refused.filter(({ failure }) => !ofOneModel.has(failure.kind));
+  const first = ofQuestion.find(({ failure }) => failure.kind !== 'context-overflow') ?? ofQuestion[0] ?? refused[0];
+  if (!first) return refusals[0] ?? new Error('no model was asked');
+  const others = refusals.filter((one) => one !== first).map(({ message }) => message);
+  return new ProviderRefused(first.failure, first.candidate, first.endpoint, others);
 }
 
 /** How a failed call ends its attempt. */
@@ -127,7 +152,10 @@ function refused(error: ProviderRefused): Ending {
   return {
     failure: {
       code: refusal.code,
-      message: beginningOf(`${error.message.replace(/\.$/, '')}; ${refusal.advice}.`, 2000),
+      message: beginningOf(
+        [`${error.message.replace(/\.$/, '')}; ${refusal.advice}.`, ...error.others].join(' Also asked: '),
+        2000,
+      ),
     },
     code: 'provider-refused',
   };

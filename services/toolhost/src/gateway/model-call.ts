@@ -27,7 +27,14 @@ import { answeredBy, costSoFar } from './call-cost.js';
 import { callLeaseMs, heartbeatIntervalMs, writePaid } from './call-lease.js';
 import { requireAllowed, requireCounted } from './candidates.js';
 import { CircuitBreaker } from './circuit-breaker.js';
-import { endingOf, NoModelAvailable, ProviderRefused, type UnavailableModel } from './ending.js';
+import {
+  endingOf,
+  isRefusalOfOne,
+  NoModelAvailable,
+  ProviderRefused,
+  refusalOfAll,
+  type UnavailableModel,
+} from './ending.js';
 import { ProviderFailure } from './provider-failure.js';
 import { type Endpoint, endpointOf, providerRequest } from './provider-request.js';
 import { Reservation } from './reservation.js';
@@ -109,7 +116,7 @@ export class ModelCall {
     onText: (text: string) => void,
   ): Promise<Answered> {
     const unavailable: UnavailableModel[] = [];
-    let spent: ProviderRefused | undefined;
+    const refusals: Error[] = [];
     for (const [index, candidate] of candidates.entries()) {
       if (this.#exhausted) throw this.#exhausted;
       try {
@@ -117,13 +124,13 @@ export class ModelCall {
         if (!('untilMs' in asked)) return asked;
         unavailable.push(asked);
       } catch (error) {
-        // Another candidate may have credit; waiting does not bring any.
-        if (!(error instanceof ProviderRefused) || error.failure.kind !== 'quota-spent') throw error;
-        spent = error;
+        // Another candidate may have another key, model, account, or context.
+        if (!isRefusalOfOne(error)) throw error;
+        refusals.push(error);
       }
     }
-    if (spent && unavailable.length === 0) throw spent;
-    throw new NoModelAvailable(unavailable);
+    if (unavailable.length === 0) throw refusalOfAll(refusals);
+    throw new NoModelAvailable(unavailable, refusals);
   }
 
   async #ask(

@@ -31,6 +31,8 @@ export class ProviderFailure extends Error {
       cause?: unknown;
       /** The HTTP status that an error within an answer stands for. */
       status?: number | undefined;
+      /** Set where the provider objects to what the conversation contains. */
+      content?: boolean | undefined;
       /** Set where something was answered that is not understood. */
       unreadable?: boolean | undefined;
     } = {},
@@ -40,6 +42,11 @@ export class ProviderFailure extends Error {
 
   get status(): number | undefined {
     return this.options.status;
+  }
+
+  /** Whether the provider objects to what the conversation contains: another one is not asked then. */
+  get isAboutContent(): boolean {
+    return this.options.content === true;
   }
 
   /** Whether something was answered that is not understood. It may be better the next time, but not for ever. */
@@ -87,8 +94,13 @@ function failureFrom(
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
     return new ProviderFailure('unavailable', said, retryAfter);
   }
-  return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`);
+  const content = contentWords.test(`${code} ${type} ${message}`);
+  return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`, undefined, { content });
 }
+
+/** How providers name an objection to what a conversation contains. */
+const contentWords =
+  /content.?(policy|filter|management|moderation)|(bio|misalignment|usage|safety).?polic|data_residency|safety (system|filter|setting)|moderation|flagged|prohibited|inappropriate|blocked by/i;
 
 /** llama.cpp reports this as a server error, but the conversation causes it. */
 const unreadByServer = /failed to parse tool call arguments/i;
@@ -112,7 +124,10 @@ export function failureWithin(sent: unknown): ProviderFailure {
   const meant = [code, type].flatMap((word) => statusOfCode.find(([pattern]) => pattern.test(word))?.[1] ?? []);
   const status = error.status ?? (isAboutLength(code, message) ? 400 : (meant[0] ?? 500));
   const failure = failureFrom(status, error, 'the provider broke off its answer');
-  return new ProviderFailure(failure.kind, failure.message, failure.retryAfterMs, { status });
+  return new ProviderFailure(failure.kind, failure.message, failure.retryAfterMs, {
+    status,
+    content: failure.isAboutContent,
+  });
 }
 
 /** A failure within an answer, with the delay of the response's `Retry-After`. */

@@ -20,6 +20,7 @@ export function redactedFailure(failure: ProviderFailure, request: Opening): Pro
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
   return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {
     cause: failure.cause,
+    content: failure.isAboutContent,
     unreadable: failure.unreadable,
   });
 }

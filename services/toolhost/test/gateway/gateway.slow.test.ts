@@ -274,6 +274,45 @@ describe('a question', () => {
   });
 });
 
+describe('a model that refuses', () => {
+  const refusing = (status: number, error: object): Behaviour => ({
+    status,
+    headers: { 'content-type': 'application/json' },
+    body: { error },
+  });
+
+  test.each<[string, Behaviour]>([
+    ['it is retired', refusing(404, { message: 'quick-1 has been retired.', code: 'model_not_found' })],
+    ['its key is wrong', refusing(401, { message: 'No such key.' })],
+    ['its region is not served', refusing(403, { message: 'This country is not supported.' })],
+    ['it does not take a field', refusing(400, { message: 'temperature is not supported.', param: 'temperature' })],
+    ['its context is shorter', refusing(400, { message: 'Too long.', code: 'context_length_exceeded' })],
+  ])('is passed over where %s', async (_, refusal) => {
+    behaviour = refusal;
+    const { ada } = await start();
+    expect(said(await ask(ada, '0', question()))).toBe('From the other.');
+    expect([server.requests.length, other.requests.length]).toEqual([1, 1]);
+  });
+
+  test('is the last that is asked where it objects to the content', async () => {
+    behaviour = refusing(400, { message: 'Blocked.', code: 'content_policy_violation' });
+    const { ada } = await start();
+    expect((await ask(ada, '0', question())).status).toBe(424);
+    expect(other.requests).toHaveLength(0);
+  });
+
+  test('is named with its sentence where all do', async () => {
+    behaviour = refusing(404, { message: 'quick-1 has been retired.' });
+    otherBehaviour = refusing(400, { message: 'No field temperature here.' });
+    const { project, ada } = await start();
+    await ask(ada, '0', question());
+    const [turn] = await rows<{ failure: string }>(project, 'SELECT failure_json AS failure FROM turn_attempts');
+    expect(turn?.failure).toMatch(
+      /preset spare: .*No field temperature here; .*Also asked: .*preset quick: .*quick-1 has been retired/,
+    );
+  });
+});
+
 describe('a provider that is away', () => {
   test('is passed over for the next in the list', async () => {
     behaviour = { status: 500 };
@@ -350,6 +389,7 @@ describe('a provider that is away', () => {
     ],
   ])('is not %s: that fails the turn at once and says what to look at', async (_name, given, code, message) => {
     behaviour = given;
+    otherBehaviour = given;
     const { project, ada } = await start();
     expect((await ask(ada, '0', question())).json.code).toBe('provider-refused');
     const [turn] = await rows<{ status: string; failure_json: string }>(
@@ -360,7 +400,7 @@ describe('a provider that is away', () => {
     const failure = JSON.parse(turn?.failure_json ?? '{}') as { code: string; message: string };
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(message);
-    expect(other.requests).toHaveLength(0);
+    expect(failure.message).toMatch(/ Also asked: .*preset spare/);
   });
 
   test.each<[string, Behaviour]>([
@@ -384,7 +424,7 @@ describe('a provider that is away', () => {
       expect(turn?.status).toBe('failed');
       const failure = JSON.parse(turn?.failure_json ?? '{}') as { code: string; message: string };
       expect(failure.code).toBe('provider-quota-spent');
-      expect(failure.message).toMatch(/No credit; .*FIRST_KEY has nothing left; top it up/);
+      expect(failure.message).toMatch(/No credit; .*OTHER_KEY has nothing left; top it up/);
     },
   );
 
@@ -400,6 +440,7 @@ describe('a provider that is away', () => {
 
   test('is not a conversation that is too long: the runner is told, and told the same again', async () => {
     behaviour = { status: 400, body: { error: { code: 'context_length_exceeded', message: 'too long' } } };
+    otherBehaviour = behaviour;
     const { ada } = await start();
     expect(await ask(ada, '0', question())).toMatchObject({ status: 422, json: { code: 'context-overflow' } });
     expect(await ask(ada, '0', question())).toMatchObject({ status: 422, json: { code: 'context-overflow' } });
