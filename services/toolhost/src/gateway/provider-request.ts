@@ -38,14 +38,14 @@ export function endpointOf({ provider, settings }: Candidate, secrets: SecretSou
   }
   const apiKey = provider.apiKeyEnv === undefined ? undefined : needed(secrets, provider.apiKeyEnv, 'its key');
   const host = new URL(baseURL).host;
-  const place = [baseURL, provider.apiKeyEnv ?? null];
+  const address = [baseURL, provider.apiKeyEnv ?? null];
   const model = askedModel(settings);
   const headers = headersOf(provider.headers, settings.headers);
-  const circuit = markOf([...place, headers, settings.api ?? null, model]);
+  const circuit = markOf([...address, headers, settings.api ?? null, model]);
   return {
     baseURL,
     headers: { ...headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
-    key: `${host}#${markOf(place)}`,
+    key: `${host}#${markOf(address)}`,
     circuit: `${host}#${circuit}/${model}`,
   };
 }
@@ -83,7 +83,7 @@ export function providerRequest(
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
-  const messages = answers?.told(request.messages, endpoint.circuit, settings) ?? request.messages;
+  const messages = answers?.messagesFor(request.messages, endpoint.circuit, settings) ?? request.messages;
   const question: ModelRequest = {
     model: askedModel(settings),
     messages: images?.told(messages, settings) ?? messages,
