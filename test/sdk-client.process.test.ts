@@ -144,23 +144,3 @@ export const start = (attachment: Attachment) =>
   );
   expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
 });
-
-test('the client of the contract is what the types of the package promise', () => {
-  const program = path('fixtures/sdk-client/same.mts');
-  const { options } = ts.convertCompilerOptionsFromJson(
-    {
-      noEmit: true,
-      strict: true,
-      target: 'es2024',
-      module: 'nodenext',
-      moduleResolution: 'nodenext',
-      types: [],
-      customConditions: ['suzumio-source'],
-      lib: ['es2024', 'dom', 'dom.iterable', 'dom.asynciterable'],
-      skipLibCheck: true,
-    },
-    path('..'),
-  );
-  const problems = ts.getPreEmitDiagnostics(ts.createProgram([program], options));
-  expect(problems.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'))).toEqual([]);
-});

@@ -22,6 +22,7 @@ const starts = /^\/\/ Starts: (.*)\.$/gm;
  */
 export class Imports {
   #uses = new Map();
+  #imported = new Map();
   #files;
   #packages;
   /** The files below each directory. */
@@ -44,6 +45,11 @@ export class Imports {
     return this.#uses.get(file) ?? new Set();
   }
 
+  /** What a file imports: the names that it imports by, each with the files that it leads to, none for what is not ours. */
+  importedBy(file) {
+    return this.#imported.get(file) ?? [];
+  }
+
   get files() {
     return [...this.#files];
   }
@@ -62,8 +68,10 @@ export class Imports {
 
   #usesOf(file) {
     const text = readFileSync(file, 'utf8');
-    const imported = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
-    const used = imported.flatMap((name) => this.#resolve(file, name));
+    const names = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+    const imported = names.map((name) => ({ name, files: this.#resolve(file, name) }));
+    this.#imported.set(file, imported);
+    const used = imported.flatMap(({ files }) => files);
     if (isTest.test(file)) {
       for (const [, named] of text.matchAll(literal)) used.push(...this.#named(file, named));
       for (const [, names] of text.matchAll(starts))

@@ -12,7 +12,7 @@ const processors = availableParallelism();
 const inTheTimeLeft = ['nice', '-n', '10'];
 /** What the suites write at a time at most, and half as much again. */
 const neededMib = 3_000;
-const { Format: format, ...afterBuild } = staticChecks;
+const { Format: format, 'Types and lint': longest, ...others } = staticChecks;
 
 const computing = 'Other suites';
 const starting = 'Suites that start processes';
@@ -120,7 +120,9 @@ function requireSpace() {
 
 async function checks(report, formatted) {
   await formatted;
-  for (const [heading, one] of Object.entries(afterBuild)) await check(report, heading, one);
+  // It would otherwise end after the suites.
+  await report.attemptBeside('Types and lint', longest.command);
+  for (const [heading, one] of Object.entries(others)) await check(report, heading, one);
 }
 
 function check(report, heading, { command }) {
