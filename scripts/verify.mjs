@@ -3,10 +3,11 @@ import process from 'node:process';
 import { interruption } from './lib/interruption.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
 import { createReport } from './lib/report.mjs';
-import { chosenSuites } from './lib/selection.mjs';
-import { verify } from './lib/verify.mjs';
 
 await onProjectNode();
+// They import packages, which a fresh clone has from here on.
+const { chosenSuites } = await import('./lib/selection.mjs');
+const { verify } = await import('./lib/verify.mjs');
 const signal = interruption();
 const report = createReport({ signal });
 await verify(report, { ...(await chosenSuites(process.argv.slice(2))), signal });

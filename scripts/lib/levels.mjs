@@ -3,6 +3,7 @@
  * guards by itself. Unit suites are all of it; the others are of the whole level, `npm run test:all`.
  */
 export const essential = {
+  'services/api/test/openapi/contract.slow.test.ts': 'refusals',
   'services/api/test/csrf.slow.test.ts': 'other-origins',
   'services/api/test/delete-project.slow.test.ts': 'deletion',
   'services/toolhost/test/gateway/breaker.slow.test.ts': 'circuit-breaker',

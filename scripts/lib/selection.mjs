@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
+import process from 'node:process';
 import { essential } from './levels.mjs';
 import { capture } from './steps.mjs';
 import { allSuites, kindOf } from './suite-files.mjs';
 
 /** What all suites depend on, though none imports it. */
-const everything = /^(package-lock\.json|jest\.config\.js|tsconfig\.(base|test)\.json|test\/support\/suite-.*)$/;
+const everything = /^(package-lock\.json|jest\.config\.js|tsconfig\.json|test\/support\/suite-.*)$/;
 
 /**
  * What a command line asks for: `--all`, `--changed REV`, or arguments for Jest, which say themselves which suites.
@@ -13,7 +14,11 @@ const everything = /^(package-lock\.json|jest\.config\.js|tsconfig\.(base|test)\
  */
 export async function chosenSuites(argv) {
   const [first, value] = argv.flatMap((one) => /^(--changed)=(.*)$/.exec(one)?.slice(1) ?? one);
-  if (first === '--all') return { args: [], selection: await selectSuites({ all: true }) };
+  if (first === '--all') {
+    // How many cases suites generate: test/support/fast-check.ts.
+    process.env.SUZUMIO_TEST_LEVEL = 'all';
+    return { args: [], selection: await selectSuites({ all: true }) };
+  }
   if (first === '--changed') return { args: [], selection: await selectSuites({ changed: value ?? 'HEAD' }) };
   return argv.length > 0 ? { args: argv } : { args: [], selection: await selectSuites() };
 }

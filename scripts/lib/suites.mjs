@@ -18,7 +18,7 @@ export const findings = [/\/fuzz\//, /hostile/, /crash/, /sigkill/, /faults/];
  * @param options.skip the names of requirements without which this run has to do; by default, what the environment says
  * @param options.scratch where the suites make their temporary files; by default, where the system does
  * @param options.number which ports the suites take, 0 to 3, where Jest runs more than once side by side
- * @param options.firstFailure skips the tests of a suite after the first that fails
+ * @param options.firstFailure skips the tests of a suite after the first that fails, and has as few cases as the essential level
  * @param options.quiet keeps what Jest prints for the result
  * @param options.signal ends the run
  * @returns how many tests passed, failed and were skipped (a suite that could not be run is one that failed); each
@@ -43,7 +43,7 @@ export async function runSuites({ args, cwd, skip, scratch, number = 0, quiet = 
     ...process.env,
     ...(skip && { SUZUMIO_TEST_SKIP: skip.join(',') }),
     ...(scratch && { TMPDIR: scratch }),
-    ...(firstFailure && { SUZUMIO_TEST_FIRST_FAILURE: 'true' }),
+    ...(firstFailure && { SUZUMIO_TEST_FIRST_FAILURE: 'true', SUZUMIO_TEST_LEVEL: 'essential' }),
     SUZUMIO_TEST_RUN: String(number),
     SUZUMIO_TEST_PROGRESS: progress,
     // Services and commands are started hundreds of times: their code is compiled once.

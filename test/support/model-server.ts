@@ -181,6 +181,6 @@ function finishOf({ finish, calls }: Reply): string | null {
 
 function usageOf({ usage }: Reply): object {
   if (usage === null) return {};
-  const { input, output } = usage ?? { input: 10, output: 5 };
-  return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } };
+  const { input, output, ...more } = usage ?? { input: 10, output: 5 };
+  return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output, ...more } };
 }

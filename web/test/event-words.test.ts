@@ -76,9 +76,9 @@ test.each([
   ],
   [
     'model.answered',
-    { model: 'm', inputTokens: 120, outputTokens: 1, nanoUsd: 2e7, durationMs: 3_000, calls: 0 },
+    { model: 'm', inputTokens: 120, cachedTokens: 114, outputTokens: 1, nanoUsd: 2e7, durationMs: 3_000, calls: 0 },
     { actor: 'ben' },
-    'Benny was answered by m in 3.0 s: 120 tokens in, 1 token out, $0.02',
+    'Benny was answered by m in 3.0 s: 120 tokens in (114 cached), 1 token out, $0.02',
   ],
   [
     'artifact.published',

@@ -1,7 +1,7 @@
 import type { ConversationEntry } from '@suzumio/contract/model/conversation';
 import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
-import { dollars } from './format.js';
+import { dollars, tokensIn } from './format.js';
 
 const titles: Readonly<Record<ConversationEntry['kind'], string>> = {
   instructions: 'told first',
@@ -34,7 +34,7 @@ function heading(
   if (code !== null) parts.push(code);
   if (answer) {
     parts.push(oneLine(answer.model ?? answer.preset));
-    parts.push(`${answer.inputTokens} tokens in, ${answer.outputTokens} out${answer.estimated ? ' (estimated)' : ''}`);
+    parts.push(`${tokensIn(answer)} tokens in, ${answer.outputTokens} out${answer.estimated ? ' (estimated)' : ''}`);
     if (answer.costUsd > 0) parts.push(dollars(answer.costUsd));
     if (answer.finishReason !== null && answer.finishReason !== 'stop') parts.push(oneLine(answer.finishReason));
   }

@@ -54,6 +54,11 @@ export function cost(usd: number): string {
   return usd === 0 ? '-' : dollars(usd);
 }
 
+/** `1200`, `1200 (1140 cached)`. */
+export function tokensIn({ inputTokens, cachedTokens }: { inputTokens: number; cachedTokens: number }): string {
+  return cachedTokens === 0 ? String(inputTokens) : `${inputTokens} (${cachedTokens} cached)`;
+}
+
 /** `1 turn`, `2 turns`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;

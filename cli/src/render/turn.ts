@@ -2,7 +2,7 @@ import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { UnpublishedArtifacts } from '@suzumio/protocol/attempts';
 import type { CliContext } from '../cli-context.js';
-import { changedFiles, cost, dayAndTime, duration } from './format.js';
+import { changedFiles, cost, dayAndTime, duration, tokensIn } from './format.js';
 import { table } from './table.js';
 
 /** Everything about one turn: what it was asked, what it did, how it ended. */
@@ -39,7 +39,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     oneLine(call.preset),
     oneLine(call.model ?? ''),
     call.errorCode ?? call.status,
-    `${call.inputTokens}${call.estimated ? ' (estimated)' : ''}`,
+    `${tokensIn(call)}${call.estimated ? ' (estimated)' : ''}`,
     String(call.outputTokens),
     cost(call.costUsd),
     call.endedAt === null ? '' : duration(Date.parse(call.endedAt) - Date.parse(call.startedAt)),

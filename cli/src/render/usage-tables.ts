@@ -2,7 +2,7 @@ import type { BudgetView } from '@suzumio/contract/model/budget';
 import type { UsageAnswer, UsageFigures, UsageGroup, UsageRow } from '@suzumio/contract/model/usage';
 import { oneLine } from '@suzumio/core/prompt/body';
 import type { Session } from '../session.js';
-import { cost, dollars } from './format.js';
+import { cost, dollars, tokensIn } from './format.js';
 import { type Cell, table } from './table.js';
 
 /** What was used, a line for each, and the sum of all below where there are several. */
@@ -25,9 +25,10 @@ export function usageTable({ by, and, items, total }: UsageAnswer, { context }: 
   );
 }
 
-function figures({ calls, inputTokens, outputTokens, costUsd, estimatedShare }: UsageFigures): string[] {
+function figures(used: UsageFigures): string[] {
+  const { calls, outputTokens, costUsd, estimatedShare } = used;
   const estimated = estimatedShare === 0 ? '-' : `${Math.max(1, Math.round(estimatedShare * 100))}%`;
-  return [String(calls), String(inputTokens), String(outputTokens), cost(costUsd), estimated];
+  return [String(calls), tokensIn(used), String(outputTokens), cost(costUsd), estimated];
 }
 
 /** What may be used, and has been. */

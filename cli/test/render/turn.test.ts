@@ -26,6 +26,7 @@ const call: ModelCallView = {
   model: 'quick-1',
   inputTokens: 1200,
   outputTokens: 80,
+  cachedTokens: 0,
   costUsd: 0.0012,
   estimated: false,
   errorCode: null,
@@ -76,7 +77,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
   const turn: TurnDetail = {
     ...plain,
     modelCalls: [
-      call,
+      { ...call, cachedTokens: 1140 },
       { ...call, step: '1', purpose: 'summary', estimated: true, costUsd: 0 },
       { ...call, step: '2', status: 'failed', errorCode: 'provider-down', model: null, costUsd: 0, endedAt: null },
     ],
@@ -84,7 +85,7 @@ test('a turn lists what it has asked models, what it came to and how that ended'
   const lines = renderTurn(turn, context);
   expect(lines.slice(lines.indexOf('model calls') + 1).map((line) => line.split(/ {2,}/))).toEqual([
     ['STEP', 'PRESET', 'MODEL', 'OUTCOME', 'TOKENS IN', 'TOKENS OUT', 'COST', 'TOOK'],
-    ['0', 'quick', 'quick-1', 'answered', '1200', '80', '$0.0012', '2.5 s'],
+    ['0', 'quick', 'quick-1', 'answered', '1200 (1140 cached)', '80', '$0.0012', '2.5 s'],
     ['1 (summary)', 'quick', 'quick-1', 'answered', '1200 (estimated)', '80', '-', '2.5 s'],
     ['2', 'quick', 'provider-down', '1200', '80', '-'],
   ]);

@@ -35,11 +35,15 @@ export const maxChatBytes = 16 * 1024 * 1024;
 export const modelToolCall = z.object({ id: z.string().min(1), name: z.string(), arguments: z.string() });
 export type ModelToolCall = z.infer<typeof modelToolCall>;
 
-/** Tokens as counted by the provider. `cachedTokens` are part of `inputTokens`, `reasoningTokens` of `outputTokens`. */
+/**
+ * Tokens as counted by the provider. `cachedTokens`, read from its cache, and `cacheWriteTokens` are part of `inputTokens`,
+ * `reasoningTokens` of `outputTokens`.
+ */
 export const modelUsage = z.object({
   inputTokens: z.int().nonnegative(),
   outputTokens: z.int().nonnegative(),
   cachedTokens: z.int().nonnegative().optional(),
+  cacheWriteTokens: z.int().nonnegative().optional(),
   reasoningTokens: z.int().nonnegative().optional(),
 });
 export type ModelUsage = z.infer<typeof modelUsage>;

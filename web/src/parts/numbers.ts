@@ -4,6 +4,11 @@ export function count(value: number): string {
   return value < 1_000_000 ? `${Math.round(value / 1_000)}k` : `${(value / 1_000_000).toFixed(1)}M`;
 }
 
+/** The input tokens that were read from a cache: ` (95k cached)`; empty for none. */
+export function cachedPart({ cachedTokens }: { readonly cachedTokens: number }): string {
+  return cachedTokens === 0 ? '' : ` (${count(cachedTokens)} cached)`;
+}
+
 /** Dollars: fractions of a cent are shown as such. */
 export function dollars(usd: number): string {
   if (usd > 0 && usd < 0.01) return '<$0.01';

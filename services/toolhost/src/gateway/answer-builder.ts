@@ -120,7 +120,7 @@ export class AnswerBuilder {
     if (all.every(({ type }) => type !== 'reasoning')) return [];
     return all.flatMap(({ index, type, fields }): AttachedItem[] => {
       if (type !== 'function_call') return type === 'reasoning' || type === 'message' ? [{ type, fields }] : [];
-      const call = toolCalls[this.#calls.placeOf(index)]?.id;
+      const call = toolCalls[this.#calls.slotOf(index)]?.id;
       return call === undefined ? [] : [{ type, call, fields }];
     });
   }
@@ -179,20 +179,36 @@ function beyond(said: string, text: string): string {
   return text.startsWith(said) ? text.slice(said.length) : text;
 }
 
+const readNames = ['cached_tokens', 'cache_read_input_tokens', 'prompt_cache_hit_tokens'] as const;
+const writeNames = ['cache_write_tokens', 'cache_creation_tokens', 'cache_creation_input_tokens'] as const;
+
 /** A server's counts; undefined where it has none. Reasoning is part of the output, and is billed. */
 function usageOf(usage: WireUsage): ModelUsage | undefined {
   const input = usage.prompt_tokens ?? 0;
   const written = usage.completion_tokens ?? 0;
   const total = usage.total_tokens ?? 0;
-  const cached = usage.prompt_tokens_details?.cached_tokens;
   const reasoning = usage.completion_tokens_details?.reasoning_tokens;
   if (input === 0 && written === 0) return undefined;
   // Some servers count reasoning separately: the total shows that, or a count above the output's.
   const beside = reasoning && reasoning > written ? reasoning : 0;
+  const inputTokens = Math.ceil(input);
+  const cached = largest(usage, readNames, inputTokens);
+  const cacheWrite = largest(usage, writeNames, inputTokens - (cached ?? 0));
   return {
-    inputTokens: Math.ceil(input),
+    inputTokens,
     outputTokens: Math.ceil(Math.max(total - input, written + beside)),
-    ...(typeof cached === 'number' ? { cachedTokens: Math.ceil(cached) } : {}),
+    ...(cached === undefined ? {} : { cachedTokens: cached }),
+    ...(cacheWrite === undefined ? {} : { cacheWriteTokens: cacheWrite }),
     ...(typeof reasoning === 'number' ? { reasoningTokens: Math.ceil(reasoning) } : {}),
   };
+}
+
+/** The largest count of several names: servers with two of them may leave one at zero. */
+function largest(
+  { prompt_tokens_details: details, ...usage }: WireUsage,
+  names: readonly (keyof NonNullable<WireUsage['prompt_tokens_details']>)[],
+  max: number,
+): number | undefined {
+  const counts = names.flatMap((name) => [usage[name], details?.[name]]).filter((count) => typeof count === 'number');
+  return counts.length === 0 ? undefined : Math.min(max, Math.ceil(Math.max(...counts)));
 }

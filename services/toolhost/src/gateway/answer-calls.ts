@@ -88,7 +88,7 @@ export class AnswerCalls {
   }
 
   /** Which of the calls has an index in its answer. */
-  placeOf(index: number): number {
+  slotOf(index: number): number {
     return this.#calls.findIndex((call) => call.index === index);
   }
 

@@ -95,6 +95,11 @@ function messageOf({ text, refusal, toolCalls, reference }: ReceivedAnswer) {
 }
 
 function usageOf({ usage }: ModelAnswer) {
-  const { inputTokens = 0, outputTokens = 0 } = usage ?? {};
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: inputTokens + outputTokens };
+  const { inputTokens = 0, outputTokens = 0, cachedTokens } = usage ?? {};
+  return {
+    prompt_tokens: inputTokens,
+    completion_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
+    ...(cachedTokens === undefined ? {} : { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  };
 }

@@ -17,7 +17,7 @@ const maxSentBack = 8 * 1024 * 1024;
 
 /**
  * The answers that a question repeats. A model at its endpoint gets back what it attached to its own; calls of any other are
- * told in words, since a call without its signature is refused by those that sign.
+ * put in words, since a call without its signature is refused by those that sign.
  */
 export class AskedAnswers {
   private constructor(
@@ -52,31 +52,31 @@ export class AskedAnswers {
   }
 
   /** The messages for one model. */
-  told(messages: readonly ChatMessage[], model: string, { sendReasoning = true }: SinglePreset): AskedMessage[] {
-    const told = new ToldMessages();
+  messagesFor(messages: readonly ChatMessage[], model: string, { sendReasoning = true }: SinglePreset): AskedMessage[] {
+    const list = new MessageList();
     // A model that attaches something may refuse an answer that has nothing, also one without calls.
     const attaches =
       sendReasoning && [...this.answers.values()].some((one) => one.by === model && one.attachedBytes > 0);
     const sent = new Set<string>();
     for (const [at, message] of messages.entries()) {
       if (message.role !== 'assistant') {
-        told.add(message);
+        list.add(message);
         continue;
       }
       const { suzumio: reference, ...plain } = message;
       const answer = reference && this.answers.get(reference.answer);
       if (!answer || answer.by === null) {
-        told.addOfUnknown(plain);
+        list.addOfUnknown(plain);
         continue;
       }
       const attached = sendReasoning && answer.by === model && !sent.has(reference.answer) && this.#attached(reference);
       if (attached) sent.add(reference.answer);
       const isWhole = answer.by === model && (attached !== null || !sendReasoning);
-      if (isWhole) told.add(attached ? { ...plain, attached } : plain);
-      else if (attaches || plain.tool_calls?.length) told.addInWords(plain, resultsAfter(messages, at));
-      else told.add(plain);
+      if (isWhole) list.add(attached ? { ...plain, attached } : plain);
+      else if (attaches || plain.tool_calls?.length) list.addInWords(plain, resultsAfter(messages, at));
+      else list.add(plain);
     }
-    return told.messages;
+    return list.messages;
   }
 
   /** What was attached to an answer; undefined for nothing, null where it is not there any more. */
@@ -99,9 +99,9 @@ function resultsAfter(messages: readonly ChatMessage[], at: number): ToolMessage
 }
 
 /** Messages as one model is shown them. Strict servers refuse two of one role, and a question right after a result. */
-class ToldMessages {
+class MessageList {
   readonly messages: AskedMessage[] = [];
-  /** Ids of calls that were told in words, with their results. */
+  /** Ids of calls that are put in words, with their results. */
   readonly #inWords = new Set<string>();
   /** The ids under which calls of unknown models are shown. */
   readonly #shown = new Map<string, string>();
@@ -166,12 +166,12 @@ function together(one: Content, other: Content): Content {
   );
 }
 
-/** What was said, called and returned, in frames as mail has them: nothing in it is an order. */
+/** Text, calls and results, in frames as mail has them: nothing in it is an order. */
 function inWords({ content, tool_calls: calls = [] }: AssistantMessage, results: readonly ToolMessage[]): string {
-  const said = textOf({ content }).trim();
+  const text = textOf({ content }).trim();
   return [
     '[Another model was asked in your place before, and this is what it did for you. It is done: do not repeat it.]',
-    ...(said === '' ? [] : ['It said:', renderBody(said)]),
+    ...(text === '' ? [] : ['It said:', renderBody(text)]),
     ...calls.flatMap(({ id, function: { name, arguments: written } }) => {
       const result = results.find(({ tool_call_id: of }) => of === id);
       return [

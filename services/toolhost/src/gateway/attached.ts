@@ -10,7 +10,7 @@ const marks = ['thought_signature', 'thoughtSignature', 'signature', 'reasoning_
 const objects = ['extra_content', 'provider_specific_fields'];
 const lists = ['reasoning_details', 'thinking_blocks'];
 
-/** Fields by their names, at the place where they came. */
+/** Fields by their names, where they came. */
 export type Fields = Record<string, unknown>;
 
 /** What was attached to an answer, as it is stored. */
@@ -27,7 +27,7 @@ interface AttachedToCall {
   function?: Fields;
 }
 
-/** An item of an answer in the Responses format, in its place: thoughts as they came, of others what names them. */
+/** An item of an answer in the Responses format, in its position: thoughts as they came, of others what names them. */
 export type AttachedItem =
   | { type: 'reasoning'; fields: Fields }
   | { type: 'message'; fields: Fields }
@@ -36,7 +36,7 @@ export type AttachedItem =
 /** The most that is kept of an answer, in bytes of JSON. What is longer is dropped as a whole. */
 export const maxAttachedBytes = 256 * 1024;
 
-/** How much of an answer's attachments there is, all places together. */
+/** How much of an answer's attachments there is, message and calls together. */
 export class AttachedSize {
   #chars = 0;
   #isTooMuch = false;
@@ -62,7 +62,7 @@ export class AttachedSize {
   }
 }
 
-/** What is attached at one place: to a message, or to a call. Chunks cost what they bring, however much there is. */
+/** What is attached to one message or call. Chunks cost what they bring, however much there is. */
 export class AttachedFields {
   readonly #texts = new Map<string, string>();
   readonly #objects = new Map<string, { value: Fields; last: string }>();
@@ -164,20 +164,20 @@ class EntryList {
    * @param isFirst whether it is the first of its chunk, and so may continue the last one before
    */
   add(sent: Fields, isFirst: boolean): number {
-    const place = JSON.stringify([sent['index'], sent['type']]);
+    const slot = JSON.stringify([sent['index'], sent['type']]);
     const isIndexed = typeof sent['index'] === 'number';
-    const at = isIndexed ? this.#open.get(place) : isFirst ? this.#unsigned(sent) : undefined;
+    const at = isIndexed ? this.#open.get(slot) : isFirst ? this.#unsigned(sent) : undefined;
     let entry = at === undefined ? undefined : this.#entries[at];
     const id = entry?.fields['id'];
     if (!entry || (id && sent['id'] && id !== sent['id'])) {
       entry = { fields: {}, texts: new Map() };
-      if (isIndexed) this.#open.set(place, this.#entries.length);
+      if (isIndexed) this.#open.set(slot, this.#entries.length);
       this.#entries.push(entry);
     }
     return 1 + grow(entry, sent);
   }
 
-  /** The place of the last entry, where a piece without an index continues it: a signature ends a thought. */
+  /** The position of the last entry, where a piece without an index continues it: a signature ends a thought. */
   #unsigned({ type }: Fields): number | undefined {
     const last = this.#entries.at(-1)?.fields;
     if (!last || last['type'] !== type || !isThought(type)) return undefined;
@@ -204,7 +204,7 @@ function grow({ fields, texts: pieced }: { fields: Fields; texts: Map<string, Pi
   return more;
 }
 
-/** A text from its pieces. Some servers send all that there is so far as each next one: three that do so tell. */
+/** A text from its pieces. Some servers send all that there is so far as each next one: three of them in a row show it. */
 class PiecedText {
   text = '';
   #last = '';

@@ -1,6 +1,7 @@
 import { type AskedSize, askedTokens, costOf } from '@suzumio/core/budgets/model-cost';
 import type { Candidate } from '@suzumio/core/budgets/presets';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
+import type { ModelUsage } from '@suzumio/protocol/model-chat';
 import type { AnsweredBy } from '@suzumio/store/models/model-call-costs';
 import type { ProviderAnswer } from './answer-builder.js';
 
@@ -12,7 +13,7 @@ export function answeredBy(
   asked: AskedSize,
 ): AnsweredBy {
   const written = JSON.stringify([answer.text, answer.toolCalls, answer.attached]);
-  const usage = answer.usage ?? {
+  const usage: ModelUsage = answer.usage ?? {
     inputTokens: askedTokens(settings, asked),
     outputTokens: estimatedTokens(Buffer.byteLength(written)),
   };
@@ -23,6 +24,7 @@ export function answeredBy(
     cost: costOf(settings, usage),
     inputTokens: usage.inputTokens,
     outputTokens: usage.outputTokens,
+    cachedTokens: usage.cachedTokens,
     estimated: answer.usage === undefined,
   };
 }

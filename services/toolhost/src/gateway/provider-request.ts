@@ -4,6 +4,7 @@ import { defaultMaxOutputTokens } from '@suzumio/core/budgets/model-cost';
 import { shortestTimeoutMs } from '@suzumio/contract/model/models-config';
 import { askedModel, type Candidate } from '@suzumio/core/budgets/presets';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
+import { tokensOf } from '@suzumio/protocol/estimated-tokens';
 import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import type { AskedAnswers } from './asked-answers.js';
@@ -38,14 +39,14 @@ export function endpointOf({ provider, settings }: Candidate, secrets: SecretSou
   }
   const apiKey = provider.apiKeyEnv === undefined ? undefined : needed(secrets, provider.apiKeyEnv, 'its key');
   const host = new URL(baseURL).host;
-  const place = [baseURL, provider.apiKeyEnv ?? null];
+  const address = [baseURL, provider.apiKeyEnv ?? null];
   const model = askedModel(settings);
   const headers = headersOf(provider.headers, settings.headers);
-  const circuit = markOf([...place, headers, settings.api ?? null, model]);
+  const circuit = markOf([...address, headers, settings.api ?? null, model]);
   return {
     baseURL,
     headers: { ...headers, ...(apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` }) },
-    key: `${host}#${markOf(place)}`,
+    key: `${host}#${markOf(address)}`,
     circuit: `${host}#${circuit}/${model}`,
   };
 }
@@ -67,6 +68,9 @@ function markOf(parts: readonly unknown[]): string {
 export const defaultTimeoutMs = 10 * 60_000;
 const longestSilenceMs = 2 * 60_000;
 
+/** An answer that may be shorter says nothing. */
+const leastAnswerTokens = 256;
+
 /**
  * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
@@ -83,12 +87,14 @@ export function providerRequest(
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
-  const messages = answers?.told(request.messages, endpoint.circuit, settings) ?? request.messages;
+  const room = answerRoom(settings.contextLimit, request);
+  const messages = answers?.messagesFor(request.messages, endpoint.circuit, settings) ?? request.messages;
   const question: ModelRequest = {
     model: askedModel(settings),
     messages: images?.told(messages, settings) ?? messages,
     tools: narrowTools(request.tools ?? []),
-    maxTokens: bound === undefined ? asked : Math.min(bound, asked ?? Infinity),
+    maxTokens:
+      bound === undefined && asked === undefined ? undefined : Math.min(bound ?? Infinity, asked ?? Infinity, room),
     settings,
   };
   return {
@@ -101,6 +107,14 @@ export function providerRequest(
       ? { format: responsesFormat, body: responsesBody(question) }
       : { format: chatFormat, body: chatBody(question, endpoint.baseURL, provider.streamUsage) }),
   };
+}
+
+/** What a context has left for the answer: servers refuse a question that asks for more. */
+function answerRoom(contextLimit: number | undefined, { messages, tools = [] }: ChatRequest): number {
+  if (contextLimit === undefined) return Infinity;
+  // The estimate of a long question is too high, never too low: a sixteenth is left in any case.
+  const least = Math.min(contextLimit, Math.max(leastAnswerTokens, Math.floor(contextLimit / 16)));
+  return Math.max(least, contextLimit - tokensOf({ messages, tools }));
 }
 
 function needed(secrets: SecretSource, name: string, what: string): string {

@@ -10,6 +10,7 @@ import {
   count,
   counts,
   givenId,
+  inputDetails,
   label,
   type ModelRequest,
   place,
@@ -135,7 +136,7 @@ const wireResponse = z.object({
   usage: counts({
     input_tokens: count,
     output_tokens: count,
-    input_tokens_details: counts({ cached_tokens: count }),
+    input_tokens_details: inputDetails,
     output_tokens_details: counts({ reasoning_tokens: count }),
   }),
 });
@@ -250,7 +251,7 @@ class ResponseReader {
   }
 }
 
-/** What of an item has to come back. Thoughts that are not there are only names, of what the provider has not stored. */
+/** Which of an item has to come back. Thoughts that are not there are only names, of what the provider has not stored. */
 function attachedIn({ type, id, phase, reasoning }: Item, index: number): WireChunk[] {
   const named = { ...(id ? { id } : {}), ...(type === 'message' && phase ? { phase } : {}) };
   if (type !== 'reasoning') return [{ item: { index, type, fields: named } }];

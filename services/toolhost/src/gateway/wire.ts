@@ -66,11 +66,25 @@ function numeric(number: z.ZodType<number, number>) {
   return z.union([number, written]).nullish().catch(undefined);
 }
 
+/** Servers name what they read from a cache, and write to it, in several ways. */
+const cacheCounts = {
+  cached_tokens: count,
+  cache_read_input_tokens: count,
+  prompt_cache_hit_tokens: count,
+  cache_write_tokens: count,
+  cache_creation_tokens: count,
+  cache_creation_input_tokens: count,
+};
+
+/** The counts of a question's tokens, by what became of them. */
+export const inputDetails = counts(cacheCounts);
+
 const wireUsage = counts({
+  ...cacheCounts,
   prompt_tokens: count,
   completion_tokens: count,
   total_tokens: count,
-  prompt_tokens_details: counts({ cached_tokens: count }),
+  prompt_tokens_details: inputDetails,
   completion_tokens_details: counts({ reasoning_tokens: count }),
 });
 export type WireUsage = NonNullable<z.infer<typeof wireUsage>>;

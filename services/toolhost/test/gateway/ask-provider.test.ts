@@ -189,6 +189,37 @@ describe('what an answer used', () => {
     expect(await used(usage)).toEqual(counted);
   });
 
+  test.each<[string, object, object]>([
+    ['as OpenAI', { prompt_tokens_details: { cached_tokens: 30 } }, { cachedTokens: 30 }],
+    ['as DeepSeek', { prompt_cache_hit_tokens: 30, prompt_cache_miss_tokens: 10 }, { cachedTokens: 30 }],
+    ['as Kimi', { cached_tokens: 30 }, { cachedTokens: 30 }],
+    [
+      'as OpenRouter',
+      { prompt_tokens_details: { cached_tokens: 30, cache_write_tokens: 4 } },
+      { cachedTokens: 30, cacheWriteTokens: 4 },
+    ],
+    [
+      'as Anthropic, beside zeros',
+      {
+        prompt_tokens_details: { cached_tokens: 0, cache_creation_tokens: 0 },
+        cache_read_input_tokens: 30,
+        cache_creation_input_tokens: 4,
+      },
+      { cachedTokens: 30, cacheWriteTokens: 4 },
+    ],
+    ['above the whole', { cached_tokens: 41, cache_write_tokens: 9 }, { cachedTokens: 40, cacheWriteTokens: 0 }],
+    ['above the rest', { cached_tokens: 30, cache_write_tokens: 11 }, { cachedTokens: 30, cacheWriteTokens: 10 }],
+    ['below zero', { prompt_cache_hit_tokens: -1, cache_write_tokens: -40 }, {}],
+    ['absurdly', { cached_tokens: 1e30, cache_write_tokens: 'many', prompt_tokens_details: 'none' }, {}],
+    ['in fractions', { cached_tokens: 0.5, cache_write_tokens: '2.5' }, { cachedTokens: 1, cacheWriteTokens: 3 }],
+  ])('has what was cached in it, where a provider counts it %s', async (_where, cached, counted) => {
+    expect(await used({ prompt_tokens: 40, completion_tokens: 2, ...cached })).toEqual({
+      inputTokens: 40,
+      outputTokens: 2,
+      ...counted,
+    });
+  });
+
   test.each([
     ['no answer', { prompt_tokens: 40, completion_tokens: 0, total_tokens: 40 }],
     ['only a question', { prompt_tokens: 40 }],

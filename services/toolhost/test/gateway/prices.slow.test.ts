@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import type { ModelPrice } from '@suzumio/contract/model/models-config';
 import type { Policy } from '@suzumio/core/policy/policy';
 import { noon } from '../../../../test/support/cell.js';
+import type { Reply } from '../../../../test/support/reply.js';
 import { type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
 import { allowing, type ToolhostBench, toolhostBench } from '../toolhost-client.js';
 
@@ -8,12 +10,13 @@ type AllowedProvider = Policy['providers'][number];
 
 /** A call comes to $0.01 where it is counted by this. */
 const dear = { input: 1, output: 9 };
-const usage = { input: 1_000, output: 1_000 };
+let usage: NonNullable<Reply['usage']>;
 
 let server: ModelServer;
 let bench: ToolhostBench | undefined;
 
 beforeEach(async () => {
+  usage = { input: 1_000, output: 1_000 };
   server = await startModelServer(() => ({ text: 'Yes.', usage }));
 });
 afterEach(async () => {
@@ -26,6 +29,7 @@ async function ask(
   price: string,
   rules: Omit<AllowedProvider, 'baseURL'>,
   budgetUsdPerDay?: number,
+  questions = 1,
 ): Promise<{ status: number; code?: string; detail?: string; spentUsd: number; calledUsd: number }> {
   const budget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
   bench = await toolhostBench({ ...allowing({ baseURL: server.baseURL, ...rules }), ...budget }, {}, { startMs: noon });
@@ -43,7 +47,9 @@ agents:
   ada: { role: thinker, prompt: Think. }
 `);
   const attempt = await bench.begin(project, 'ada');
-  const response = await attempt.ask({ messages: [{ role: 'user', content: 'Well?' }] });
+  const question = { messages: [{ role: 'user', content: 'Well?' }] };
+  for (let asked = 1; asked < questions; asked++) await attempt.ask(question);
+  const response = await attempt.ask(question);
   const { code, detail } = (await response.json()) as { code?: string; detail?: string };
   const [call] = await bench.testing.rows<{ nano_usd: number }>(project, 'SELECT nano_usd FROM model_calls');
   return {
@@ -55,7 +61,7 @@ agents:
   };
 }
 
-const listed = (price?: { input: number; output: number }) => ({
+const listed = (price?: ModelPrice) => ({
   models: [{ name: 'vendor/*', ...(price ? { price } : {}) }],
 });
 
@@ -67,6 +73,42 @@ test.each([
 ])('a price of the policy is counted instead of one of the project %s', async (_name, own, usd) => {
   const asked = await ask(own, listed(dear), 1);
   expect(asked).toMatchObject({ status: 200, spentUsd: usd, calledUsd: usd });
+});
+
+test('twenty questions of which nineteen tokens in twenty are cached cost what their provider bills', async () => {
+  usage = { input: 100_000, output: 100, prompt_tokens_details: { cached_tokens: 95_000 } };
+  const price = { input: 1.05, cached: 0.105, cacheWrite: 1.3, output: 5.25 };
+  const { input, cached, output } = price;
+  const own = `, price: { input: ${input}, cached: ${cached}, output: ${output} }`;
+  const { status, spentUsd } = await ask(own, listed(price), 2, 20);
+  expect({ status, spentUsd }).toEqual({ status: 200, spentUsd: 0.315 });
+  const calls = await bench?.testing.rows('spenders', 'SELECT sum(cached_tokens) AS cached FROM model_calls');
+  expect(calls).toEqual([{ cached: 1_900_000 }]);
+});
+
+test.each<[string, string, ModelPrice | undefined, number]>([
+  ['that only the project names', ', price: { input: 100, cached: 10, cacheWrite: 125, output: 0 }', undefined, 0.051],
+  ['that the project leaves out, as its input', ', price: { input: 100, output: 0 }', undefined, 0.1],
+  ['of the policy, over a lower one', ', price: { input: 0, cached: 0, output: 0 }', { ...dear, cached: 90 }, 0.0634],
+  ['of the project, over a lower one', ', price: { input: 1, cached: 90, output: 9 }', { ...dear, cached: 0 }, 0.0634],
+  ['that the policy leaves out, as its input', ', price: { input: 0, cached: 0, output: 0 }', dear, 0.01],
+  [
+    'that the project leaves out, as the policy has it',
+    ', price: { input: 100, output: 0 }',
+    { ...dear, cached: 0 },
+    0.0292,
+  ],
+  ['that the policy alone names', '', { ...dear, cached: 0, cacheWrite: 0 }, 0.0092],
+  ['that is free', ', price: { input: 100, cached: 0, cacheWrite: 0, output: 0 }', undefined, 0.02],
+])('cached tokens have a price %s', async (_name, own, price, usd) => {
+  usage = { ...usage, prompt_tokens_details: { cached_tokens: 600, cache_write_tokens: 200 } };
+  expect(await ask(own, price ? listed(price) : {})).toMatchObject({ status: 200, calledUsd: usd });
+});
+
+test.each(['cached', 'cacheWrite'])('the dearest price is reserved, be it %s', async (which) => {
+  const asked = await ask('', listed({ ...dear, [which]: 100_000 }), 0.1);
+  expect(asked).toMatchObject({ status: 402, code: 'budget-reached' });
+  expect(server.requests).toHaveLength(0);
 });
 
 test('the budget of the day holds by the policy’s price, whatever the project says that a model costs', async () => {

@@ -48,6 +48,20 @@ describe('the request to a provider', () => {
     expect(() => endpointOf(candidate(provider), secrets(values as Record<string, string>))).toThrow(message);
   });
 
+  test.each([
+    ['a short question leaves the context less the question', 'Well?', '', 8_150, 8_185],
+    ['a long one leaves what is left', 'x'.repeat(18_000), '', 2_100, 2_192],
+    ['one that is estimated to fill it leaves a sixteenth', 'x'.repeat(60_000), '', 512, 512],
+    ['a preset that asks for less gets that', 'Well?', ', maxOutputTokens: 100', 100, 100],
+  ])('asks for no longer answer than the context has room for: %s', (_, content, preset, least, most) => {
+    const one = candidate('baseURL: "http://m"', `, contextLimit: 8192${preset}`);
+    const messages = [{ role: 'user' as const, content }];
+    const { body } = providerRequest(one, endpointOf(one, secrets({})), { ...chat, messages }, { budgeted: true });
+    const { max_tokens: bound } = body as { max_tokens: number };
+    expect(bound).toBeGreaterThanOrEqual(least);
+    expect(bound).toBeLessThanOrEqual(most);
+  });
+
   test('has no authorization where the provider names no key: local servers want none', () => {
     expect(endpointOf(candidate('baseURL: "http://127.0.0.1:11434/v1"'), secrets({})).headers).toEqual({});
   });

@@ -6,7 +6,15 @@ const time = z.iso.datetime();
 
 /** The source and usage of an answer. */
 export const modelAnswerFacts = modelCallView
-  .pick({ preset: true, model: true, inputTokens: true, outputTokens: true, costUsd: true, estimated: true })
+  .pick({
+    preset: true,
+    model: true,
+    inputTokens: true,
+    outputTokens: true,
+    cachedTokens: true,
+    costUsd: true,
+    estimated: true,
+  })
   .extend({
     finishReason: z.string().nullable().describe('Why it ended, as the provider said.'),
   });

@@ -128,6 +128,7 @@ export const eventTable = {
     model: text,
     inputTokens: count,
     outputTokens: count,
+    cachedTokens: count.optional(),
     nanoUsd: count,
     durationMs: z.int(),
     calls: count,

@@ -16,6 +16,7 @@ export const modelCallView = z.object({
   model: z.string().nullable(),
   inputTokens: z.int(),
   outputTokens: z.int(),
+  cachedTokens: z.int().describe('How many of the input tokens the provider read from its cache.'),
   costUsd: z.number(),
   estimated: z.boolean().describe('Whether the tokens are estimated, because the provider counted none.'),
   errorCode: z.string().nullable(),

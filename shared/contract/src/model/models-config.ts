@@ -47,8 +47,16 @@ export const modelProvider = z
     error: 'a provider needs either baseURL or baseURLEnv',
   });
 
-/** Dollars for a million tokens, in and out. */
-export const modelPrice = z.strictObject({ input: decimal(0, 1_000_000), output: decimal(0, 1_000_000) });
+const dollarsPerMillion = decimal(0, 1_000_000);
+
+/** Dollars for a million tokens. Input tokens that are read from a cache, or written to it, cost `input` by default. */
+export const modelPrice = z.strictObject({
+  input: dollarsPerMillion,
+  cached: z.exactOptional(dollarsPerMillion),
+  cacheWrite: z.exactOptional(dollarsPerMillion),
+  output: dollarsPerMillion,
+});
+export type ModelPrice = z.infer<typeof modelPrice>;
 
 const singlePreset = z.strictObject({
   provider: line(120),

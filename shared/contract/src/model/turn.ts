@@ -67,6 +67,7 @@ export const listedTurn = turnView.extend({
         calls: z.int(),
         inputTokens: z.int(),
         outputTokens: z.int(),
+        cachedTokens: z.int(),
         costUsd: z.number(),
       }),
     )

@@ -21,6 +21,7 @@ export const usageFigures = z.object({
   calls: z.int().describe('Calls that were answered.'),
   inputTokens: z.int(),
   outputTokens: z.int(),
+  cachedTokens: z.int().describe('How many of the input tokens the providers read from their caches.'),
   costUsd: z.number(),
   estimatedShare: z
     .number()

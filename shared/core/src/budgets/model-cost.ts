@@ -19,15 +19,17 @@ export const defaultMaxOutputTokens = 8_192;
 /** The cost of an answer; zero for a preset without a price. */
 export function costOf(
   settings: Pick<SinglePreset, 'price'>,
-  usage: Pick<ModelUsage, 'inputTokens' | 'outputTokens'>,
+  { inputTokens, outputTokens, cachedTokens = 0, cacheWriteTokens = 0 }: ModelUsage,
 ): Cost {
-  const { input, output } = settings.price ?? { input: 0, output: 0 };
+  const { input, output, cached = input, cacheWrite = input } = settings.price ?? { input: 0, output: 0 };
   // Prices are in dollars a million tokens.
   const perToken = nanoPerUsd / 1e6;
-  return {
-    tokens: usage.inputTokens + usage.outputTokens,
-    nanoUsd: Math.ceil(usage.inputTokens * input * perToken + usage.outputTokens * output * perToken),
-  };
+  const usd =
+    (inputTokens - cachedTokens - cacheWriteTokens) * input +
+    cachedTokens * cached +
+    cacheWriteTokens * cacheWrite +
+    outputTokens * output;
+  return { tokens: inputTokens + outputTokens, nanoUsd: Math.ceil(usd * perToken) };
 }
 
 /** The size of a question: its texts, in bytes of JSON, and its images. */
@@ -44,12 +46,16 @@ export function askedTokens(settings: Partial<Pick<SinglePreset, 'model' | 'apiM
 
 /** The worst-case cost of a call, over all candidates. */
 export function worstCost(candidates: readonly Candidate[], asked: AskedSize): Cost {
-  const costs = candidates.map(({ settings }) =>
-    costOf(settings, {
-      inputTokens: askedTokens(settings, asked),
-      outputTokens: settings.maxOutputTokens ?? defaultMaxOutputTokens,
-    }),
-  );
+  const costs = candidates.map(({ settings }) => {
+    const { input, cached = 0, cacheWrite = 0, output } = settings.price ?? { input: 0, output: 0 };
+    return costOf(
+      { price: { input: Math.max(input, cached, cacheWrite), output } },
+      {
+        inputTokens: askedTokens(settings, asked),
+        outputTokens: settings.maxOutputTokens ?? defaultMaxOutputTokens,
+      },
+    );
+  });
   return {
     tokens: Math.max(0, ...costs.map(({ tokens }) => tokens)),
     nanoUsd: Math.max(0, ...costs.map(({ nanoUsd }) => nanoUsd)),

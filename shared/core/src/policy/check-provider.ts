@@ -1,4 +1,5 @@
-import { askedModel, type Candidate, type ModelProvider, type SinglePreset } from '../budgets/presets.js';
+import type { ModelPrice } from '@suzumio/contract/model/models-config';
+import { askedModel, type Candidate, type ModelProvider } from '../budgets/presets.js';
 import { matchesAny, type Policy } from './policy.js';
 
 /** A provider as a policy allows it; undefined where it does not. */
@@ -44,26 +45,32 @@ export function modelDenial(policy: Policy, asked: Asked): string | undefined {
 }
 
 /**
- * The price that a model's costs are computed with: the higher of the policy's and the project's, separately for input
- * and output tokens.
+ * The price that a model's costs are computed with: of each kind of tokens the higher of the policy's and the project's.
+ * A project cannot lower what the policy does not name: that is the policy's `input`.
  *
  * @param dayBudget whether the price counts for the operator's budget for a day: a project's own price is ignored then,
  *   unless the policy says otherwise
  * @returns undefined where there is no price
  */
-export function countedPrice(policy: Policy, asked: Asked, { dayBudget }: { dayBudget: boolean }): Price | undefined {
+export function countedPrice(
+  policy: Policy,
+  asked: Asked,
+  { dayBudget }: { dayBudget: boolean },
+): ModelPrice | undefined {
   const { price: own } = asked.settings;
   const price = listedModel(policy, asked)?.price;
   if (price === undefined) {
     const believed = !dayBudget || allowedProvider(policy, asked.provider)?.ownPrices === true;
     return believed ? own : undefined;
   }
-  return own
-    ? { input: Math.max(price.input, own.input), output: Math.max(price.output, own.output) }
-    : { input: price.input, output: price.output };
+  const { input, output, cached = input, cacheWrite = input } = price;
+  return {
+    input: Math.max(input, own?.input ?? 0),
+    cached: Math.max(cached, own?.cached ?? 0),
+    cacheWrite: Math.max(cacheWrite, own?.cacheWrite ?? 0),
+    output: Math.max(output, own?.output ?? 0),
+  };
 }
-
-type Price = NonNullable<SinglePreset['price']>;
 
 /** Why a model has no price for the operator's budget for a day, and what would give it one. */
 export function priceDenial(policy: Policy, asked: Asked): string | undefined {

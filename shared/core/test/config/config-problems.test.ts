@@ -232,6 +232,13 @@ const cases: [string, string, string, ConfigProblemCode, RegExp][] = [
     'price-missing',
     /preset fast has no price/,
   ],
+  [
+    'a price below zero',
+    '{ input: 1,',
+    '{ input: 1, cached: »-0.1,',
+    'value-invalid',
+    /price\.cached: must be at least 0$/,
+  ],
   ['an unknown preset in a list', '[fast]', '[»slow]', 'preset-unknown', /known are fast, any/],
   [
     'a list of presets that turns back',

@@ -170,6 +170,11 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/gateway/gateway.slow.test.ts',
     `${key.split('.').at(-1) ?? ''}: `,
   ]),
+  ...['cached', 'cacheWrite'].map((key): [string, string, string] => [
+    `backend.runner.models.presets.*.price.${key}`,
+    'services/toolhost/test/gateway/prices.slow.test.ts',
+    `${key}: `,
+  ]),
   ...['topP', 'toolChoice', 'reasoningEffort', 'headers'].map((key): [string, string, string] => [
     `backend.runner.models.presets.*.${key}`,
     'services/toolhost/test/gateway/provider-request.test.ts',

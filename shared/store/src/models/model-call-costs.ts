@@ -13,6 +13,8 @@ export interface AnsweredBy {
   /** Tokens in and out; estimated where the provider reported none. */
   inputTokens: number;
   outputTokens: number;
+  /** Of those in, what the provider read from its cache. */
+  cachedTokens?: number | undefined;
   estimated: boolean;
 }
 
@@ -64,7 +66,8 @@ export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'ag
   const charged = tx.get('SELECT 1 FROM model_calls WHERE id = :id AND input_tokens + output_tokens > 0', { id });
   tx.run(
     `UPDATE model_calls SET preset = :preset, provider = :provider, model = :model, input_tokens = input_tokens + :input,
-       output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd, estimated = max(estimated, :estimated)
+       cached_tokens = cached_tokens + :cached, output_tokens = output_tokens + :output, nano_usd = nano_usd + :usd,
+       estimated = max(estimated, :estimated)
      WHERE id = :id`,
     {
       id,
@@ -72,6 +75,7 @@ export function charge(tx: Tx, { id, agent_id: agent }: Pick<CallRow, 'id' | 'ag
       preset: by.preset,
       provider: by.provider,
       model: by.model,
+      cached: by.cachedTokens ?? 0,
       estimated: by.estimated ? 1 : 0,
     },
   );

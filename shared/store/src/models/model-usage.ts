@@ -23,6 +23,7 @@ interface Sums {
   calls: number;
   input: number;
   output: number;
+  cached: number;
   nanoUsd: number;
   estimated: number;
 }
@@ -53,7 +54,7 @@ function usageSlice(reader: SqlReader, by: UsageBy, { fromMs = 0, toMs }: UsageS
   const [first = 'project', second = 'project'] = by;
   return reader.all<ProjectUsage[number]>(
     `SELECT ${keys[first]} AS key, ${keys[second]} AS also, count(*) AS calls, sum(input_tokens) AS input, sum(output_tokens) AS output,
-       sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
+       sum(cached_tokens) AS cached, sum(nano_usd) AS nanoUsd, sum(CASE estimated WHEN 1 THEN input_tokens + output_tokens ELSE 0 END) AS estimated
      FROM model_calls WHERE ${isPaid} AND ended_at_ms >= :from AND ended_at_ms < :to
        AND seq > :after AND seq <= :until GROUP BY 1, 2`,
     { from: fromMs, to: toMs ?? Number.MAX_SAFE_INTEGER, after, until: after + callsInSlice },
@@ -163,13 +164,14 @@ export function dayView(day: DaySpending, budgetUsd: number | undefined): DaySpe
 }
 
 function nothing(): Sums {
-  return { calls: 0, input: 0, output: 0, nanoUsd: 0, estimated: 0 };
+  return { calls: 0, input: 0, output: 0, cached: 0, nanoUsd: 0, estimated: 0 };
 }
 
 function addTo(sum: Sums, more: Sums): void {
   sum.calls += more.calls;
   sum.input += more.input;
   sum.output += more.output;
+  sum.cached += more.cached;
   sum.nanoUsd += more.nanoUsd;
   sum.estimated += more.estimated;
 }
@@ -183,6 +185,7 @@ function figures(sums: Sums): UsageFigures {
     calls: sums.calls,
     inputTokens: sums.input,
     outputTokens: sums.output,
+    cachedTokens: sums.cached,
     costUsd: sums.nanoUsd / nanoPerUsd,
     estimatedShare: tokens(sums) === 0 ? 0 : sums.estimated / tokens(sums),
   };

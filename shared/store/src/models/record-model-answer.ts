@@ -32,6 +32,7 @@ export function recordModelAnswer(
       model: by.model,
       inputTokens: by.inputTokens,
       outputTokens: by.outputTokens,
+      cachedTokens: by.cachedTokens ?? 0,
       nanoUsd: by.cost.nanoUsd,
       durationMs: tx.nowMs - row.started_at_ms,
       calls: answer.toolCalls.length,

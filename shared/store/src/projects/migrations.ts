@@ -536,4 +536,9 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     version: 39,
     sql: attachedSql,
   },
+  {
+    // Of the tokens of questions, those that providers read from their caches.
+    version: 40,
+    sql: 'ALTER TABLE model_calls ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;',
+  },
 ];

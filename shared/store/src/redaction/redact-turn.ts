@@ -73,7 +73,7 @@ export function redactTurn(tx: Tx, turn: string, rewriting: Rewriting): boolean 
   return true;
 }
 
-/** Whether a provider has attached something to an answer that tells of it. */
+/** Whether a provider has attached something to an answer that contains it. */
 function isAttached(tx: Tx, turn: string, json: RedactColumn): boolean {
   const rows = tx.all<{ attached: string }>(
     'SELECT attached_json AS attached FROM turn_steps WHERE turn_id = :turn AND attached_json IS NOT NULL',
@@ -83,8 +83,8 @@ function isAttached(tx: Tx, turn: string, json: RedactColumn): boolean {
 }
 
 /**
- * Removes what providers attached to the answers of a turn and of the agent's later ones, which were shown it: it may tell
- * of anything, in a form that nobody else reads.
+ * Removes what providers attached to the answers of a turn and of the agent's later ones, which were shown it: it may contain
+ * anything, in a form that only they read.
  */
 export function dropAttached(tx: Tx, turn: string): void {
   tx.run(

@@ -98,7 +98,7 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
 function answerOf(call: ModelCallView, answered: RecordedAnswer): Entry {
   if (!answered.ok) return { ...told('answer', 'assistant', answered.message), code: answered.code };
   const { answer, summary } = answered;
-  const { preset, model, inputTokens, outputTokens, costUsd, estimated } = call;
+  const { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated } = call;
   const { finishReason, toolCalls } = answer;
   const calls = toolCalls.slice(0, maxCalls);
   return {
@@ -109,7 +109,7 @@ function answerOf(call: ModelCallView, answered: RecordedAnswer): Entry {
       arguments: beginningOf(written, maxArgumentsChars).toWellFormed(),
     })),
     moreCalls: toolCalls.length - calls.length,
-    answer: { preset, model, inputTokens, outputTokens, costUsd, estimated, finishReason },
+    answer: { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated, finishReason },
   };
 }
 

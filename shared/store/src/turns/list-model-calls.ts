@@ -16,6 +16,7 @@ interface Row {
   model: string | null;
   input_tokens: number;
   output_tokens: number;
+  cached_tokens: number;
   nano_usd: number;
   estimated: number;
   error_code: string | null;
@@ -28,7 +29,7 @@ export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[]
   return reader
     .all<Row>(
       `SELECT id, step, attempt, purpose, status, coalesce(preset, asked_preset) AS preset, provider, model,
-         input_tokens, output_tokens, nano_usd, estimated, error_code, started_at_ms, ended_at_ms
+         input_tokens, output_tokens, cached_tokens, nano_usd, estimated, error_code, started_at_ms, ended_at_ms
        FROM model_calls WHERE turn_id = :turn ORDER BY seq LIMIT 10000`,
       { turn },
     )
@@ -43,6 +44,7 @@ export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[]
       model: row.model,
       inputTokens: row.input_tokens,
       outputTokens: row.output_tokens,
+      cachedTokens: row.cached_tokens,
       costUsd: row.nano_usd / nanoPerUsd,
       estimated: row.estimated === 1,
       errorCode: row.error_code,

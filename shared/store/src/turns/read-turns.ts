@@ -133,14 +133,14 @@ function wokenBy(reader: SqlReader, turn: string): Required<ListedTurn>['wokenBy
 }
 
 function asked(reader: SqlReader, turn: string): Required<ListedTurn>['asked'] {
-  const row = reader.get<{ calls: number; input: number; output: number; nano: number }>(
+  const row = reader.get<{ calls: number; input: number; output: number; cached: number; nano: number }>(
     `SELECT count(*) AS calls, coalesce(sum(input_tokens), 0) AS input, coalesce(sum(output_tokens), 0) AS output,
-       coalesce(sum(nano_usd), 0) AS nano
+       coalesce(sum(cached_tokens), 0) AS cached, coalesce(sum(nano_usd), 0) AS nano
      FROM model_calls WHERE turn_id = :turn`,
     { turn },
   );
-  const { calls, input, output, nano } = row ?? { calls: 0, input: 0, output: 0, nano: 0 };
-  return { calls, inputTokens: input, outputTokens: output, costUsd: nano / nanoPerUsd };
+  const { calls, input, output, cached, nano } = row ?? { calls: 0, input: 0, output: 0, cached: 0, nano: 0 };
+  return { calls, inputTokens: input, outputTokens: output, cachedTokens: cached, costUsd: nano / nanoPerUsd };
 }
 
 /** The most text of the calls that are shown with a turn: the newest. */

@@ -30,7 +30,11 @@ agents:
 `;
 
 /** A call of a model, from the question to its answer. */
-async function think(of: Team, begun: Begun, use: { input: number; output: number; usd: number; model?: string }) {
+async function think(
+  of: Team,
+  begun: Begun,
+  use: { input: number; output: number; cached?: number; usd: number; model?: string },
+) {
   const step = String(of.rows(`SELECT 1 FROM model_calls WHERE turn_id = '${begun.turn}'`).length);
   const question = {
     ...begun,
@@ -61,6 +65,7 @@ async function think(of: Team, begun: Begun, use: { input: number; output: numbe
       { text: 'Well.', toolCalls: [], finishReason: 'stop' },
       {
         ...by,
+        cachedTokens: use.cached,
         estimated: use.model === 'guessed',
       },
     );
@@ -132,7 +137,7 @@ describe('what models were asked', () => {
   async function used(): Promise<{ of: Team; turn: string }> {
     const of = await team(yaml(''));
     const ada = await of.work('ada');
-    await think(of, ada, { input: 100, output: 20, usd: 0.5 });
+    await think(of, ada, { input: 100, output: 20, cached: 90, usd: 0.5 });
     await think(of, ada, { input: 50, output: 30, usd: 0, model: 'guessed' });
     const ben = await of.work('ben');
     of.advance(4 * 3_600_000);
@@ -185,7 +190,14 @@ describe('what models were asked', () => {
     const { of } = await used();
     const { items, total } = sum(of, 'model');
     expect(items.map(({ estimatedShare }) => estimatedShare)).toEqual([0, 1]);
-    expect(total).toEqual({ calls: 3, inputTokens: 151, outputTokens: 51, costUsd: 2.5, estimatedShare: 80 / 202 });
+    expect(total).toEqual({
+      calls: 3,
+      inputTokens: 151,
+      outputTokens: 51,
+      cachedTokens: 90,
+      costUsd: 2.5,
+      estimatedShare: 80 / 202,
+    });
     expect(readProject(of.store.reader)).toMatchObject({ tokens: 202, costUsd: 2.5 });
   });
 
@@ -199,7 +211,7 @@ describe('what models were asked', () => {
   test('is listed for a turn, call by call', async () => {
     const { of, turn } = await used();
     expect(listModelCalls(of.store.reader, turn)).toMatchObject([
-      { step: '0', preset: 'only', provider: 'one', model: 'm', status: 'answered', costUsd: 0.5, estimated: false },
+      { step: '0', preset: 'only', provider: 'one', model: 'm', status: 'answered', costUsd: 0.5, cachedTokens: 90 },
       { step: '1', inputTokens: 50, outputTokens: 30, estimated: true, endedAt: '2026-11-21T20:00:00.000Z' },
     ]);
   });

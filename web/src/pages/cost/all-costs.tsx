@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { api } from '../../api.js';
 import { Failure } from '../../parts/failure.js';
-import { count, dollars } from '../../parts/numbers.js';
+import { cachedPart, count, dollars } from '../../parts/numbers.js';
 import { DaysOfUsage } from './days-of-usage.js';
 import { useTitle } from '../../title.js';
 
@@ -38,6 +38,7 @@ export function AllCosts() {
             </li>
             <li>
               <b>{count(total.inputTokens + total.outputTokens)}</b> tokens
+              {cachedPart(total)}
             </li>
             <li>
               <b>{count(total.calls)}</b> model {total.calls === 1 ? 'call' : 'calls'}

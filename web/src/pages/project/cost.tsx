@@ -5,7 +5,7 @@ import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { visible } from '../../parts/visible.js';
-import { bytes, count, dollars } from '../../parts/numbers.js';
+import { bytes, cachedPart, count, dollars } from '../../parts/numbers.js';
 import { Evidence } from '../../parts/stacked-days.js';
 import { DaysOfUsage } from '../cost/days-of-usage.js';
 import { called, turnsPath } from '../../parts/places.js';
@@ -30,7 +30,11 @@ export function Cost({ detail: { project, agents } }: { detail: ProjectDetail })
     <div className="page">
       <ul className="figures">
         <Figure value={dollars(total.costUsd)} words="cost" href={turns} />
-        <Figure value={count(total.inputTokens + total.outputTokens)} words="tokens" href={turns} />
+        <Figure
+          value={count(total.inputTokens + total.outputTokens)}
+          words={`tokens${cachedPart(total)}`}
+          href={turns}
+        />
         <Figure value={count(total.calls)} words={total.calls === 1 ? 'model call' : 'model calls'} href={turns} />
         <Figure value={bytes(allOf(stored.bytes))} words="stored" href={`/p/${project.id}/files`} />
       </ul>
@@ -123,7 +127,10 @@ function Rows({
                   </Evidence>
                 </th>
                 <td className="number">{dollars(row.costUsd)}</td>
-                <td className="number">{count(row.inputTokens)}</td>
+                <td className="number">
+                  {count(row.inputTokens)}
+                  {cachedPart(row)}
+                </td>
                 <td className="number">{count(row.outputTokens)}</td>
                 <td className="number">{count(row.calls)}</td>
               </tr>

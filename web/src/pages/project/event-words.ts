@@ -1,6 +1,6 @@
 import type { Agent, Event } from '@suzumio/sdk/client';
 import { isAct, verbOf, wordsOf } from '../../parts/act-words.js';
-import { bytes, dollars, some, span } from '../../parts/numbers.js';
+import { bytes, cachedPart, dollars, some, span } from '../../parts/numbers.js';
 import { addressed, called, filePath, mailPath, repositoryPath, turnPath } from '../../parts/places.js';
 import { oneLine, visible } from '../../parts/visible.js';
 
@@ -142,7 +142,7 @@ const sayings: Readonly<Record<string, (told: Told) => Words>> = {
   'signal.recorded': (told) => [`signalled ${told.text('kind')} by ${told.text('toolpack')}`],
   'model.answered': (told) => [
     `was answered by ${told.text('model')} in ${span(told.number('durationMs'))}: `,
-    `${some(told.number('inputTokens'), 'token')} in, ${some(told.number('outputTokens'), 'token')} out, `,
+    `${some(told.number('inputTokens'), 'token')} in${cachedPart({ cachedTokens: told.number('cachedTokens') })}, ${some(told.number('outputTokens'), 'token')} out, `,
     dollars(told.number('nanoUsd') / 1e9),
   ],
   'budget.reached': (told) => ['reached a budget: ', told.text('message')],

@@ -5,7 +5,7 @@ import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { Markdown } from '../../../parts/markdown.js';
 import { visible } from '../../../parts/visible.js';
-import { count, dollars, some, span } from '../../../parts/numbers.js';
+import { cachedPart, count, dollars, some, span } from '../../../parts/numbers.js';
 import { stateOfAttempt } from '../../../parts/states.js';
 import { Moment } from '../../../parts/time.js';
 import { called } from '../../../parts/places.js';
@@ -167,6 +167,7 @@ export function Usage({ turn }: { turn: TurnDetail }) {
                 <td className="number">
                   {count(call.inputTokens)}
                   {call.estimated ? '≈' : ''}
+                  {cachedPart(call)}
                 </td>
                 <td className="number">{count(call.outputTokens)}</td>
                 <td className="number">{dollars(call.costUsd)}</td>

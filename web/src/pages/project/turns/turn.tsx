@@ -7,7 +7,7 @@ import { Copyable } from '../../../parts/copy.js';
 import { Failure } from '../../../parts/failure.js';
 import { Mark } from '../../../parts/mark.js';
 import { visible } from '../../../parts/visible.js';
-import { bytes, count, dollars, some, span } from '../../../parts/numbers.js';
+import { bytes, cachedPart, count, dollars, some, span } from '../../../parts/numbers.js';
 import { nameOf, stateOfTurn } from '../../../parts/states.js';
 import { Moment, useNow } from '../../../parts/time.js';
 import { useNarrow } from '../../../parts/use-narrow.js';
@@ -104,7 +104,7 @@ function Head({ project, turn, agents }: Props) {
   const woke = mail.data?.find(({ id }) => turn.reads.includes(id));
   const { mark, word } = stateOfTurn(turn);
   const asked = turn.modelCalls;
-  const sum = (field: 'inputTokens' | 'outputTokens' | 'costUsd') =>
+  const sum = (field: 'inputTokens' | 'outputTokens' | 'cachedTokens' | 'costUsd') =>
     asked.reduce((total, call) => total + call[field], 0);
   const worker = turn.attempts.at(-1)?.worker;
   return (
@@ -148,7 +148,8 @@ function Head({ project, turn, agents }: Props) {
         {asked.length > 0 ? (
           <li>
             <b>{count(asked.length)}</b> model {asked.length === 1 ? 'call' : 'calls'},{' '}
-            {count(sum('inputTokens') + sum('outputTokens'))} tokens, <b>{dollars(sum('costUsd'))}</b>
+            {count(sum('inputTokens') + sum('outputTokens'))} tokens
+            {cachedPart({ cachedTokens: sum('cachedTokens') })}, <b>{dollars(sum('costUsd'))}</b>
           </li>
         ) : (
           <li>

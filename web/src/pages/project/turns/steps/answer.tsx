@@ -2,7 +2,7 @@ import type { ConversationEntry } from '@suzumio/sdk/client';
 import { useState } from 'react';
 import { Markdown } from '../../../../parts/markdown.js';
 import { oneLine, visible } from '../../../../parts/visible.js';
-import { count, dollars, some } from '../../../../parts/numbers.js';
+import { cachedPart, count, dollars, some } from '../../../../parts/numbers.js';
 import { Row, spanOf } from './row.js';
 
 /** The longest text of an answer that is shown at once. */
@@ -40,8 +40,8 @@ export function Answer({ entry, named }: { entry: ConversationEntry; named: numb
           </span>
         ) : answer === null ? undefined : (
           <span className="quiet">
-            <bdi>{visible(answer.model ?? answer.preset)}</bdi>, {count(answer.inputTokens)} tokens in,{' '}
-            {count(answer.outputTokens)} out
+            <bdi>{visible(answer.model ?? answer.preset)}</bdi>, {count(answer.inputTokens)} tokens in
+            {cachedPart(answer)},{count(answer.outputTokens)} out
             {answer.costUsd > 0 ? `, ${dollars(answer.costUsd)}` : ''}
             {answer.finishReason !== null && !['stop', 'tool_calls'].includes(answer.finishReason)
               ? `, ended by ${oneLine(answer.finishReason, 40)}`
