@@ -77,6 +77,19 @@ describe.each(Object.entries(runners))('publishing a text, by %s', (_name, call)
   });
 });
 
+describe.each(Object.entries(runners))('an input as a model writes it, by %s', (_name, call) => {
+  test('is sent as it is, and has its file uploaded and its artifact written', async () => {
+    await writeFile(inWorkspace('levels.md'), '3.2 m');
+    const publish = { input: { path: 'levels.md', content: null } };
+    await call('artifacts.publish', publish);
+    const facts = { sha256: sha256Of('3.2 m'), sizeBytes: 5 };
+    expect(host.calls().map(({ input }) => input)).toEqual([{ ...publish, ...facts }]);
+    answer = () => ({ output: '', metadata: { id: 'artifact_1', name: 'levels.md', kind: 'file', ...facts } });
+    await call('artifacts.read', { arguments: { name: 'levels.md', to: 'copy.md' } });
+    expect(await readFile(inWorkspace('copy.md'), 'utf8')).toBe('3.2 m');
+  });
+});
+
 describe.each(Object.entries(runners))('publishing a directory, by %s', (_name, call) => {
   test('uploads each file once, and then the list of them, in order', async () => {
     await mkdir(inWorkspace('site', 'img', 'empty'), { recursive: true });

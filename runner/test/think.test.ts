@@ -270,6 +270,45 @@ describe('a thinking turn', () => {
     expect(at.questions).toHaveLength(4);
   });
 
+  const refuses = (code: string) => () => ({
+    problem: { type: '', title: '', status: 422, code, detail: 'No: unknown field "to".' },
+  });
+
+  test.each([
+    ['the ToolHost', 'tool-input-invalid', { to: 'bob' }],
+    ['the sandbox', 'input-invalid', { to: 'bob' }],
+    ['the runner', 'none', '{"to": bob}'],
+  ])('does not let a model repeat a call whose input %s refuses', async (_who, code, input) => {
+    const at = mind(
+      Array(9).fill({ toolCalls: [call('messages_send', input), call('messages_send', input)] }),
+      refuses(code),
+    );
+    await expect(think(turn(), at)).rejects.toMatchObject({
+      code: 'input-repeated',
+      message: expect.stringMatching(
+        /^The model has made the same call of messages_send 3 times in a row, .+: (No|The arguments)/,
+      ),
+    });
+    expect(at.questions).toHaveLength(3);
+  });
+
+  test.each([
+    ['another refusal', () => ({ to: 'bob' }), 'recipient-unknown'],
+    ['another input each time', (at: number) => ({ to: `bob ${at}` }), 'input-invalid'],
+  ])('lets it go on after %s', async (_what, input, code) => {
+    const says = Array.from({ length: 5 }, (_, at) => ({ toolCalls: [call('messages_send', input(at))] }));
+    expect((await think(turn(), mind(says, refuses(code)))).text).toBe('The end.');
+  });
+
+  test('counts anew after a call between', async () => {
+    const refused = [{ toolCalls: [call('messages_send', {})] }, { toolCalls: [call('messages_send', {})] }];
+    const between = { toolCalls: [call('artifacts_list', {})] };
+    const at = mind([...refused, between, ...refused], (name) =>
+      name === 'messages.send' ? refuses('tool-input-invalid')() : undefined,
+    );
+    expect((await think(turn(), at)).text).toBe('The end.');
+  });
+
   test('makes no call of an answer that was withheld', async () => {
     const at = mind([{ toolCalls: [call('artifacts_list', {})], finishReason: 'content_filter' }]);
     await expect(think(turn(), at)).rejects.toThrow('content_filter');

@@ -3,7 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { PackAnswer } from '@suzumio/protocol/toolpacks/answer';
+import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import { SandboxRefusal } from '@suzumio/runner/sandbox/paths/refusal';
+import { Toolpacks } from '@suzumio/runner/toolpacks/toolpacks';
 import { ModuleProcess, type ModuleOptions } from '@suzumio/runner/toolpacks/module-process';
 
 let directory: string;
@@ -218,4 +220,38 @@ describe('a runner module', () => {
     expect(await module.call(1, 'loud', {})).toEqual({ output: 'said' });
     expect(logged.length).toBeLessThanOrEqual(1_000);
   });
+});
+
+test('a handler gets what is meant, by the schema of its tool; the step is taken with what is written', async () => {
+  const module = join(directory, 'meant.mjs');
+  await writeFile(
+    module,
+    'export const createRunnerToolpack = () => ({ tools: { log: (input) => ({ output: JSON.stringify(input) }) } });',
+  );
+  const properties = { gauge: { type: 'string' }, metres: { type: 'number' }, note: { type: 'string' } };
+  const inputSchema = { type: 'object', properties, required: ['gauge'], additionalProperties: false };
+  const input = {
+    project: 'lab',
+    agent: { id: 'dev' },
+    turn: { id: 'turn_1' },
+    workspace: directory,
+    sandbox: { toolpacks: [{ id: 'own', module, tools: ['log'] }] },
+    tools: [{ name: 'log', description: '', inputSchema }],
+  } as unknown as RunnerTurnInput;
+  const taken: unknown[] = [];
+  const take: ConstructorParameters<typeof Toolpacks>[2]['take'] = async (step, act) => {
+    taken.push(step.input);
+    return { response: await act(undefined) };
+  };
+  const door = { send: () => Promise.reject(new Error('none')) };
+  const packs = new Toolpacks(input, door, { take }, { env: { PATH: process.env['PATH'] }, log: () => undefined });
+  const written = { parameters: { gauge: '5', metres: '2.5', note: null } };
+  expect(await packs.call('log', written, '0.0')).toEqual({ response: { output: '{"gauge":"5","metres":2.5}' } });
+  const refused = packs.call('log', { gauge: 'a', meters: 1 }, '0.1');
+  await expect(refused).rejects.toMatchObject({
+    code: 'input-invalid',
+    message: 'The input of log is not valid: unknown field "meters"; the fields are: gauge, metres, note.',
+  });
+  expect(taken).toEqual([written, { gauge: 'a', meters: 1 }]);
+  packs.close();
 });

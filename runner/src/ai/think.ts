@@ -25,6 +25,8 @@ const maxCallsAtOnce = 32;
 const maxContinuations = 3;
 /** How often a turn's model is told that it has written a call as text. */
 const maxCallsInText = 3;
+/** How often in a row a model may make the same call, the input of which is refused. */
+const maxRefusals = 3;
 const maxTextChars = 1_000_000;
 /** The shortest length of a transcript that is too long to be summed up. */
 const shortestTranscriptChars = 1_000;
@@ -33,6 +35,9 @@ const maxSummaries = 2;
 
 /** The refusal of a question that the model can do something about: the next question is taken. */
 const uncaptured = 'workspace-too-large';
+
+/** The refusals of a call for its input: the same input is refused again. */
+const ofInput: readonly string[] = ['tool-input-invalid', 'input-invalid', 'arguments-invalid'];
 
 const summing =
   'Sum up, for yourself, the earlier turns that follow: who asked for what, what you did and decided, names of files and ' +
@@ -55,6 +60,8 @@ class Turn {
   #step = 0;
   /** Whether the model was told before its last answer that its workspace cannot be captured. */
   #isUncaptured = false;
+  /** The last call, where its input was refused, and how many answers in a row have made it. */
+  #refused: { readonly call: string; readonly times: number; readonly step: string } | undefined;
   readonly #told: Conversation;
   readonly #texts: string[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, answers: 0 };
@@ -196,6 +203,7 @@ class Turn {
       const made =
         index >= maxCallsAtOnce ? tooMany : index >= whole ? cutCall : await this.#call(call, `${step}.${index}`);
       if (made === 'ended') return true;
+      this.#requireAnother(call, made, step);
       this.#told.add(toolMessage(call.id, made));
       if ('image' in made && made.image) images.push({ output: String(made.output), image: made.image });
     }
@@ -225,6 +233,28 @@ class Turn {
     }
     const { output, image, endTurn } = result.response;
     return endTurn === true ? 'ended' : { output, image };
+  }
+
+  /**
+   * Counts refusals of one call, by what is recorded: a later attempt counts the same.
+   *
+   * @throws ToldFailure where a model makes a call again after its refusals
+   */
+  #requireAnother({ name, arguments: written }: ModelToolCall, made: object, step: string): void {
+    if (!('code' in made && 'message' in made && ofInput.includes(String(made.code)))) {
+      this.#refused = undefined;
+      return;
+    }
+    const call = `${name} ${written.trim()}`;
+    const last = this.#refused?.call === call ? this.#refused : undefined;
+    // A model learns of a refusal with its next question.
+    if (last?.step === step) return;
+    this.#refused = { call, times: (last?.times ?? 0) + 1, step };
+    if (this.#refused.times < maxRefusals) return;
+    throw new ToldFailure(
+      'input-repeated',
+      `The model has made the same call of ${name} ${maxRefusals} times in a row, though it was told each time why its input is refused: ${String(made.message)}`,
+    );
   }
 
   #count({ usage }: ModelAnswer): void {

@@ -1,4 +1,4 @@
-import { inputFaults } from '@suzumio/protocol/input-faults';
+import { checkedInput } from '@suzumio/protocol/checked-input';
 import { type SandboxInput, sandboxTools } from '@suzumio/protocol/sandbox-tools/catalogue';
 import type { SandboxToolName } from '@suzumio/protocol/tool-names';
 import { applyArtifact } from './file-apply.js';
@@ -44,12 +44,12 @@ export async function runSandboxTool(
   sandbox: Sandbox,
   call: SandboxCall,
 ): Promise<SandboxResponse> {
-  const parsed = sandboxTools[name].input.safeParse(input);
-  if (!parsed.success) {
-    throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${inputFaults(parsed.error)}.`);
+  const checked = checkedInput(sandboxTools[name].definition, sandboxTools[name].input, input);
+  if ('fault' in checked) {
+    throw new SandboxRefusal('input-invalid', `The input of ${name} is not valid: ${checked.fault}.`);
   }
   try {
-    return await (runs[name] as Run<SandboxToolName>)(bounded(parsed.data, sandbox.limits.shownBytes), sandbox, call);
+    return await (runs[name] as Run<SandboxToolName>)(bounded(checked.input, sandbox.limits.shownBytes), sandbox, call);
   } catch (error) {
     if (call.signal.aborted)
       throw new SandboxRefusal('cancelled', `The turn ended while ${name} ran.`, { cause: error });

@@ -32,6 +32,7 @@ export async function runShim({ turnDir, command, self, log }: ShimHost): Promis
   const client = new DoorClient(connector, { patienceMs: input.limits?.doorPatienceMs ?? defaultPatienceMs, log });
   const tools = new ToolRoute(client, {
     workspace: input.workspace,
+    tools: input.tools,
     own: ownArtifactsOf(input),
     repository: input.repository,
   });

@@ -16,7 +16,7 @@ export class ToolRoute {
 
   constructor(
     private readonly door: DoorClient,
-    private readonly site: Pick<CallSite, 'workspace' | 'own' | 'repository'>,
+    private readonly site: Pick<CallSite, 'workspace' | 'tools' | 'own' | 'repository'>,
   ) {}
 
   /** Whether a call failed because the door did not answer. */

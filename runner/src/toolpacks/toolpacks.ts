@@ -1,3 +1,5 @@
+import { meantInput } from '@suzumio/protocol/checked-input';
+import { inputFaults } from '@suzumio/protocol/input-faults';
 import { answerOf, type PackAnswer } from '@suzumio/protocol/toolpacks/answer';
 import { firstFault, inWords } from '@suzumio/protocol/toolpacks/in-words';
 import { maxSupportCalls, supportPath, toolpackSignal } from '@suzumio/protocol/toolpacks/support';
@@ -62,10 +64,16 @@ export class Toolpacks {
   async #carryOut(tool: string, input: unknown, step: string): Promise<PackAnswer> {
     const pack = this.#packs.get(tool);
     if (pack === undefined) throw new Error(`no toolpack has ${tool}`);
+    const schema = this.input.tools.find(({ name }) => name === tool)?.inputSchema ?? {};
+    const meant = meantInput(schema, input);
+    if (meant.unknown.length > 0) {
+      const faults = inputFaults([], meant.unknown);
+      throw new SandboxRefusal('input-invalid', `The input of ${tool} is not valid: ${faults}.`);
+    }
     const call = (this.#count += 1);
     this.#calls.set(call, { step, pack, asked: 0 });
     try {
-      return await this.#processOf(pack).call(call, tool, input);
+      return await this.#processOf(pack).call(call, tool, meant.input);
     } catch (error) {
       if (this.#closed) throw new SandboxRefusal('cancelled', `The turn ended while ${tool} ran.`, { cause: error });
       throw error;

@@ -1,10 +1,11 @@
+import { meantInput } from '@suzumio/protocol/checked-input';
 import { type HandedArtifact, handedArtifact, writtenText } from '@suzumio/protocol/artifacts';
 import type { Repository } from '@suzumio/protocol/repository';
 import { stepHeader } from '@suzumio/protocol/model-chat';
-import { type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
+import { type ToolDefinition, type ToolRequest, type ToolResponse, toolResponse } from '@suzumio/protocol/runner';
 import type { DoorAnswer, DoorClient } from '../door/door-client.js';
 import { messageOf, TurnFailure } from '../turn-failure.js';
-import { needsFile, type OwnArtifacts, publishFile } from './publish-file.js';
+import { isObject, needsFile, type OwnArtifacts, publishFile } from './publish-file.js';
 import { jsonOf, localProblem, problemAnswer, problemOf, type ToolResult } from './tool-answer.js';
 import { ArtifactWriter, ContentRefused } from './write-artifact.js';
 
@@ -13,6 +14,8 @@ export interface CallSite {
   readonly door: DoorClient;
   readonly authorization: string;
   readonly workspace: string;
+  /** The turn's tools, by whose schemas inputs are read. */
+  readonly tools?: readonly ToolDefinition[];
   /** What it may publish from besides. */
   readonly own?: OwnArtifacts | undefined;
   /** What the workspace was cloned from; undefined where it is no clone. */
@@ -33,42 +36,47 @@ export type WriteInStep = (
  */
 export async function callTool(site: CallSite, request: ToolRequest): Promise<DoorAnswer> {
   const { door, authorization } = site;
-  const published = needsFile(request.tool, request.input)
-    ? await publishFile(door, authorization, site, request.input)
-    : { input: request.input };
+  const { tool, input: written } = request;
+  const schema = site.tools?.find(({ name }) => name === tool)?.inputSchema ?? {};
+  const { input } = meantInput(schema, written);
+  const published = needsFile(tool, input) ? await publishFile(door, authorization, site, input) : {};
   const answer = await door.send({
     method: 'POST',
     path: '/tool',
     headers: { authorization, ...(request.step === undefined ? {} : { [stepHeader]: request.step }) },
-    json: { ...request, input: published.input },
+    // As the model wrote it, with what only this side of the door knows.
+    json: {
+      ...request,
+      ...(published.facts && isObject(written) ? { input: { ...written, ...published.facts } } : {}),
+    },
   });
-  if (answer.status < 300) return isWrite(request) ? writeHanded(site, request, answer) : answer;
+  if (answer.status < 300) return isWrite(tool, input) ? writeHanded(site, request, input.to, answer) : answer;
   if (published.reason === undefined) return answer;
   // Adds what only this side of the door knows about the refusal.
   const problem = problemOf(answer);
   return problemAnswer({ ...problem, detail: `${problem.detail} (${published.reason})` });
 }
 
-type Write = ToolRequest & { tool: 'artifacts.read'; input: { to: string } };
-
-function isWrite(request: ToolRequest): request is Write {
-  const { tool, input } = request;
-  if (tool !== 'artifacts.read' || typeof input !== 'object' || input === null) return false;
-  return 'to' in input && typeof input.to === 'string';
+function isWrite(tool: string, input: unknown): input is { to: string } {
+  return tool === 'artifacts.read' && isObject(input) && 'to' in input && typeof input.to === 'string';
 }
 
 /**
  * Writes the files that an answer names: as a step in the sandbox where its runner takes such steps. Otherwise every attempt
  * does so, also for a recorded answer: its workspace is that of before the turn.
  */
-async function writeHanded(site: CallSite, request: Write, answer: DoorAnswer): Promise<DoorAnswer> {
+async function writeHanded(
+  site: CallSite,
+  { step, input, unfilled }: ToolRequest,
+  to: string,
+  answer: DoorAnswer,
+): Promise<DoorAnswer> {
   const response = toolResponse.safeParse(jsonOf(answer));
   const handed = handedArtifact.safeParse(response.data?.metadata);
   if (!response.success || !handed.success) return answer;
-  const { tool, step, input, unfilled } = request;
-  const write = () => written(site, handed.data, input.to);
+  const write = () => writeTo(site, handed.data, to);
   if (site.writeInStep && step !== undefined) {
-    const result = await site.writeInStep({ tool, input, step, unfilled }, write);
+    const result = await site.writeInStep({ tool: 'artifacts.read', input, step, unfilled }, write);
     return 'problem' in result ? problemAnswer(result.problem) : { ...answer, body: bytesOf(result.response) };
   }
   try {
@@ -91,7 +99,7 @@ export class WriteFailed extends Error {}
  * @returns what the model is told
  * @throws ContentRefused, WriteFailed
  */
-async function written(site: CallSite, handed: HandedArtifact, to: string): Promise<string> {
+async function writeTo(site: CallSite, handed: HandedArtifact, to: string): Promise<string> {
   const { door, authorization, workspace } = site;
   try {
     const facts = await new ArtifactWriter(door, authorization, workspace).write(handed, to);

@@ -24,9 +24,9 @@ const chunkBytes = 64 * 1024;
 /** Half of a door's concurrent requests, so that other requests of the turn can proceed. */
 const uploadsAtATime = 8;
 
-/** A call's input for the ToolHost, and why its content was not uploaded. */
+/** What a call's input says of its content besides, or why that was not uploaded. */
 export interface PublishedInput {
-  readonly input: unknown;
+  readonly facts?: object;
   readonly reason?: string;
 }
 
@@ -59,7 +59,7 @@ export function ownArtifactsOf({
 type Publishing = { readonly path: unknown } | { readonly patch: unknown };
 
 /**
- * Uploads the file, directory or patch that an `artifacts.publish` names, and adds its facts to the input. An unreadable one
+ * Uploads the file, directory or patch that an `artifacts.publish` names. An unreadable one
  * is no error here: the call continues without, so that the ToolHost refuses and records it.
  */
 export async function publishFile(
@@ -80,24 +80,24 @@ export async function publishFile(
   const what = 'path' in input ? JSON.stringify(input.path) : 'the patch';
   try {
     if (!('path' in input)) {
-      if (!repository) return { input };
-      const made = await withPatch(workspace, repository, async (patch, base) => ({
+      if (!repository) return {};
+      const facts = await withPatch(workspace, repository, async (patch, base) => ({
         ...(await upload.file(patch)),
         base,
       }));
-      return { input: { ...input, ...made } };
+      return { facts };
     }
     const at = placeIn(own, input.path) ?? { root: workspace, path: input.path };
     const directory = await findDirectory(at.root, at.path);
-    const content =
+    const facts =
       directory === undefined
         ? await upload.file(await openForReading(at.root, at.path))
         : await upload.directory(directory);
-    return { input: { ...input, ...content } };
+    return { facts };
   } catch (error) {
     if (error instanceof TurnFailure) throw error;
-    if (error instanceof WorkspacePathError) return { input, reason: error.message };
-    return { input, reason: `${what}: ${messageOf(error)}` };
+    if (error instanceof WorkspacePathError) return { reason: error.message };
+    return { reason: `${what}: ${messageOf(error)}` };
   }
 }
 
@@ -206,6 +206,6 @@ async function* bytesOf(file: FileHandle, sizeBytes = Infinity): AsyncGenerator<
   }
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }

@@ -12,11 +12,12 @@ export interface ToolCaller {
 
 /** Calls tools through the door, in the name of one turn. Where there is a sandbox, writing into it is a step there. */
 export function createToolClient(door: DoorClient, turnInput: RunnerTurnInput, writeInStep: WriteInStep): ToolCaller {
-  const { token, workspace, sandbox, repository } = turnInput;
+  const { token, workspace, tools, sandbox, repository } = turnInput;
   const site = {
     door,
     authorization: `Bearer ${token}`,
     workspace,
+    tools,
     own: ownArtifactsOf(turnInput),
     repository,
     ...(sandbox ? { writeInStep } : {}),

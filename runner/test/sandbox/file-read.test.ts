@@ -33,6 +33,18 @@ describe('lines', () => {
     expect(await read({ path: 'a.txt', ...bounds })).toBe(expected);
   });
 
+  test('within bounds as models write them', async () => {
+    await put('a.txt', twelve);
+    const input = { path: 'a.txt', offset: '11', limit: null, maxBytes: '2000' };
+    const shown = '11\tline 11\n12\tline 12\n[Lines 11 to 12 of 12.]';
+    expect(await read({ arguments: input })).toBe(shown);
+    expect(await box.refused('file.read', { ...input, lines: 2 })).toEqual({
+      code: 'input-invalid',
+      message:
+        'The input of file.read is not valid: unknown field "lines"; the fields are: path, offset, limit, maxBytes.',
+    });
+  });
+
   test('bounds that are too large are lowered, as published', async () => {
     await put('a.txt', 'x\n'.repeat(3000));
     expect(await read({ path: 'a.txt', limit: 1_000_000 })).toMatch(

@@ -69,7 +69,13 @@ export async function createTurnPlace(): Promise<TurnPlace> {
         controllerUrl: `unix:${socket}`,
         token: 'tool-token',
         runner: { mode: 'mock' },
-        tools: ['messages.send', 'artifacts.publish'].map((name) => ({ name, description: name, inputSchema: {} })),
+        tools: ['messages.send', 'artifacts.publish', 'artifacts.read'].map((name) => ({
+          name,
+          description: name,
+          inputSchema: {
+            properties: { path: { type: 'string' }, content: { type: 'string' }, to: { type: 'string' } },
+          },
+        })),
         protocol: 1,
         limits: { timeoutMs: 600_000, doorPatienceMs: 5_000 },
         ...overrides,

@@ -5,6 +5,7 @@ import { callOfWrite } from '@suzumio/protocol/ids';
 import { toolpackOf } from '@suzumio/core/config/local-toolpacks';
 import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
 import { type beginStepAnswer, endStepRequest, isScriptStep, type StepResult } from '@suzumio/protocol/sandbox-steps';
+import { checkedInput } from '@suzumio/protocol/checked-input';
 import { fileApply } from '@suzumio/protocol/sandbox-tools/files';
 import { isSandboxTool } from '@suzumio/protocol/tool-names';
 import type { ContentStore } from '@suzumio/store/content/content-store';
@@ -127,9 +128,10 @@ async function begin(context: ToolhostContext, store: ProjectStore, call: Sandbo
 
 /** The artifact that a step applies; none where there is none, which its runner tells. */
 function appliedBy({ reader }: ProjectStore, tool: string, input: unknown): { artifact?: AppliedArtifact } {
-  const parsed = tool === 'file.apply' ? fileApply.input.safeParse(input) : undefined;
-  if (!parsed?.success) return {};
-  const { artifact: named } = parsed.data;
+  if (tool !== 'file.apply') return {};
+  const checked = checkedInput(fileApply.definition, fileApply.input, input);
+  if ('fault' in checked) return {};
+  const { artifact: named } = checked.input;
   const found = findArtifact(reader, { id: named }) ?? findArtifact(reader, { name: named });
   if (found === undefined || found.redacted) return {};
   if (found.base === null) return { artifact: handed(found) };

@@ -41,6 +41,20 @@ describe('a text that is in no file', () => {
     expect((await ben.tool('artifacts.read', { name: 'levels.md' })).body['output']).toBe(notes);
   });
 
+  test('is published beside null for a path, and a file beside null for a text', async () => {
+    const ada = await bench.begin(project, 'ada');
+    const text = { input: { name: 'levels.md', content: notes, path: null, patch: null } };
+    expect((await publish(ada, text)).status).toBe(200);
+    const sha256 = createHash('sha256').update(notes).digest('hex');
+    // As a runner completes it, beside what its model wrote.
+    const file = { input: { path: 'levels.md', content: null }, sha256, sizeBytes: Buffer.byteLength(notes) };
+    expect((await publish(ada, file)).status).toBe(200);
+    const odd = await publish(ada, { path: 'levels.md', hash: sha256 });
+    expect(odd.body['detail']).toContain(
+      'unknown field "hash"; the fields are: path, content, patch, name, description.',
+    );
+  });
+
   test('may be empty', async () => {
     const ada = await bench.begin(project, 'ada');
     expect((await publish(ada, { name: 'none', content: '' })).body).toMatchObject({ metadata: { sizeBytes: 0 } });

@@ -51,6 +51,19 @@ describe('messages.send', () => {
     expect(await calls()).toEqual([{ tool: 'messages.send', status: 'succeeded', error_code: null }]);
   });
 
+  test('takes what is meant, and records what is written', async () => {
+    const attempt = await bench.begin(project, 'ada');
+    const written = { input: { recipient: 'ben', channel: null, body: '5', priority: 'p0', attachments: '[]' } };
+    expect(await attempt.tool('messages.send', written, { step: '0.0' })).toMatchObject({ status: 200 });
+    expect(await bench.testing.rows(project, 'SELECT recipient, priority FROM inbox')).toEqual([
+      { recipient: 'ben', priority: 'P0' },
+    ]);
+    const kept = await bench.testing.rows<{ input_json: string }>(project, 'SELECT input_json FROM tool_calls');
+    expect(kept).toEqual([{ input_json: JSON.stringify(written) }]);
+    const other = await attempt.tool('messages.send', written.input, { step: '0.0' });
+    expect(other.body['code']).toBe('journal-mismatch');
+  });
+
   test.each([
     ['both recipient and channel', { recipient: 'ben', channel: '#team', body: 'x' }, 422, 'invalid-request'],
     ['neither', { body: 'x' }, 422, 'invalid-request'],

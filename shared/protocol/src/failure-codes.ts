@@ -64,6 +64,7 @@ export const failureCodes = {
   'answer-refused': 'agent',
   'answer-withheld': 'agent',
   'answer-endless': 'agent',
+  'input-repeated': 'agent',
   'context-overflow': 'agent',
   'start-deadline': 'agent',
 } as const satisfies Record<
@@ -87,6 +88,7 @@ export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...
  *   cannot read
  * - `answer-withheld`: the provider withheld the answer
  * - `answer-endless`: answers were cut off at the maximum length repeatedly
+ * - `input-repeated`: the model made the same call three times in a row, though its input was refused
  * - `context-overflow`: the conversation cannot be made short enough for the model
  */
 export const toldByRunner = z.enum([
@@ -94,6 +96,7 @@ export const toldByRunner = z.enum([
   'answer-unreadable',
   'answer-withheld',
   'answer-endless',
+  'input-repeated',
   'context-overflow',
 ] as const satisfies readonly FailureCode[]);
 export type ToldByRunner = z.infer<typeof toldByRunner>;

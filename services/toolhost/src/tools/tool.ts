@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { inputFaults } from '@suzumio/protocol/input-faults';
+import { checkedInput } from '@suzumio/protocol/checked-input';
 import type { HostToolName } from '@suzumio/protocol/tool-names';
 import type { Repository } from '@suzumio/protocol/repository';
 import type { ToolDefinition, ToolResponse } from '@suzumio/protocol/runner';
@@ -50,17 +50,14 @@ export function defineTool<Input extends z.ZodType>(tool: {
   hidden?: readonly string[];
   prepare(input: z.output<Input>, environment: ToolEnvironment): Effect | Promise<Effect>;
 }): CoreTool {
+  const { name, description, hidden = [] } = tool;
+  const definition = { name, description, inputSchema: publicSchema(tool.input, hidden) };
   return {
-    definition: {
-      name: tool.name,
-      description: tool.description,
-      inputSchema: publicSchema(tool.input, tool.hidden ?? []),
-    },
+    definition,
     async prepare(input, environment) {
-      const parsed = tool.input.safeParse(input);
-      if (parsed.success) return tool.prepare(parsed.data, environment);
-      const faults = inputFaults(parsed.error);
-      throw new SuzumioError('tool-input-invalid', `The input of ${tool.name} is not valid: ${faults}.`);
+      const checked = checkedInput(definition, tool.input, input, hidden);
+      if ('input' in checked) return tool.prepare(checked.input, environment);
+      throw new SuzumioError('tool-input-invalid', `The input of ${name} is not valid: ${checked.fault}.`);
     },
   };
 }

@@ -176,6 +176,7 @@ export class Attempt {
       socket: directory.socket,
       relayPorts: this.host.relayPorts,
       workspace: workspace.directory,
+      tools: claim.input.tools,
       client: this.#client,
     });
   }

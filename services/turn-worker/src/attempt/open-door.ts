@@ -1,3 +1,4 @@
+import type { ToolDefinition } from '@suzumio/protocol/runner';
 import type { PortRange } from '../config.js';
 import { Door, type DoorOptions } from '../door/door.js';
 import { withPublishedFile } from '../door/published-file.js';
@@ -10,6 +11,7 @@ export interface OpenDoorOptions extends DoorOptions {
   relayPorts: PortRange | undefined;
   /** The workspace on this host. */
   workspace: string;
+  tools: readonly ToolDefinition[];
   client: AttemptClient;
 }
 
@@ -18,9 +20,9 @@ export async function openDoor(
   sandbox: Pick<PreparedSandbox, 'door' | 'workspaceSeen'>,
   options: OpenDoorOptions,
 ): Promise<{ door: Door; at: OpenDoor }> {
-  const { socket, relayPorts, workspace, client } = options;
+  const { socket, relayPorts, workspace, tools, client } = options;
   const place = sandbox.door;
-  const publishing = { workspace, workspaceSeen: sandbox.workspaceSeen(workspace), client };
+  const publishing = { workspace, workspaceSeen: sandbox.workspaceSeen(workspace), tools, client };
   const publishes = place.kind === 'relay' && place.publishes;
   const door = new Door({
     ...options,

@@ -1,9 +1,10 @@
 import type { FileHandle } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { Readable } from 'node:stream';
+import { meantInput } from '@suzumio/protocol/checked-input';
 import { maxContentBytes } from '@suzumio/protocol/content';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
-import { toolRequest } from '@suzumio/protocol/runner';
+import { type ToolDefinition, toolRequest } from '@suzumio/protocol/runner';
 import { workspacePath } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { hashBytes } from '../files/hash-bytes.js';
@@ -16,6 +17,8 @@ export interface PublishedFileOptions {
   workspace: string;
   workspaceSeen: string;
   client: Pick<AttemptClient, 'putContent'>;
+  /** The turn's tools, by whose schemas inputs are read. */
+  tools?: readonly ToolDefinition[];
   /** The largest file that is uploaded. @default 256 MiB */
   maxBytes?: number;
 }
@@ -28,7 +31,7 @@ export interface PublishedFileOptions {
  * @throws HttpUnavailable when the file could not be sent
  */
 export async function withPublishedFile(call: Buffer, options: PublishedFileOptions): Promise<Buffer> {
-  const named = fileOf(call, options.workspaceSeen);
+  const named = fileOf(call, options);
   if (named === undefined) return call;
   const file = await openFileWithin(options.workspace, named.path).catch(unreadable);
   if (file === undefined) return call;
@@ -38,23 +41,24 @@ export async function withPublishedFile(call: Buffer, options: PublishedFileOpti
     const { sha256, sizeBytes } = await hashBytes(bytesOf(file, size));
     const content = { stream: () => bytesOf(file, sizeBytes), sizeBytes };
     await options.client.putContent(sha256, content).catch(refused);
-    return Buffer.from(JSON.stringify({ ...named.request, input: { ...named.input, sha256, sizeBytes } }));
+    return Buffer.from(JSON.stringify({ ...named.request, input: { ...named.written, sha256, sizeBytes } }));
   } finally {
     await file.close();
   }
 }
 
-function fileOf(call: Buffer, workspaceSeen: string) {
+function fileOf(call: Buffer, { workspaceSeen, tools = [] }: PublishedFileOptions) {
   const request = toolRequest.safeParse(json(call)).data;
   if (request?.tool !== 'artifacts.publish') return undefined;
-  const input = request.input;
+  const { tool, input: written } = request;
+  const { input } = meantInput(tools.find(({ name }) => name === tool)?.inputSchema ?? {}, written);
   if (typeof input !== 'object' || input === null || !('path' in input)) return undefined;
-  if ('sha256' in input || 'content' in input) return undefined;
+  if (typeof written !== 'object' || 'sha256' in input || 'content' in input) return undefined;
   if (typeof input.path !== 'string') return undefined;
   const prefix = `${workspaceSeen}/`;
   const relative = input.path.startsWith(prefix) ? input.path.slice(prefix.length) : input.path;
   const path = workspacePath.safeParse(posix.normalize(relative)).data;
-  return path === undefined ? undefined : { request, input, path };
+  return path === undefined ? undefined : { request, written, path };
 }
 
 function json(bytes: Buffer): unknown {

@@ -82,6 +82,7 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-withheld': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-endless': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
+  'input-repeated': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'context-overflow': { step: 'redeliver', words: 'A retry would tell as much again; a new turn begins with less.' },
 
   'budget-reached': { step: 'budget', words: 'Retry it once its budget is larger.' },
