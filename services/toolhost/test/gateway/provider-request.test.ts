@@ -57,7 +57,7 @@ describe('the request to a provider', () => {
     const one = candidate('baseURL: "http://m"', `, contextLimit: 8192${preset}`);
     const messages = [{ role: 'user' as const, content }];
     const { body } = providerRequest(one, endpointOf(one, secrets({})), { ...chat, messages }, { budgeted: true });
-    const { max_tokens: bound } = body as { max_tokens: number };
+    const bound = (body as Record<string, unknown>)['max_tokens'];
     expect(bound).toBeGreaterThanOrEqual(least);
     expect(bound).toBeLessThanOrEqual(most);
   });
