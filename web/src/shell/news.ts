@@ -39,8 +39,9 @@ export interface Tabs {
  * Joins the tabs of this browser.
  *
  * @param isLookedAt whether this one is
+ * @param withinMs the time that the others have for an answer
  */
-export function joinTabs(name: string, isLookedAt: () => boolean): Tabs {
+export function joinTabs(name: string, isLookedAt: () => boolean, withinMs = answerMs): Tabs {
   const channel = new BroadcastChannel(name);
   let heard = (): void => undefined;
   channel.onmessage = ({ data }: { data: unknown }) => {
@@ -54,7 +55,7 @@ export function joinTabs(name: string, isLookedAt: () => boolean): Tabs {
           resolve(true);
           return;
         }
-        const timer = setTimeout(() => resolve(false), answerMs);
+        const timer = setTimeout(() => resolve(false), withinMs);
         heard = () => {
           clearTimeout(timer);
           resolve(true);
