@@ -151,8 +151,12 @@ describe('is refused with a sentence that names the path, and changes nothing:',
     expect(replaced()).toEqual([]);
   };
 
-  test('a file outside of a sparse checkout, until it is brought in', async () => {
-    own.git('sparse-checkout', 'set', '--no-cone', '/a.txt', '/gone.txt', '/.gitignore');
+  test.each([
+    ['patterns', ['--no-cone', '/a.txt', '/gone.txt', '/.gitignore']],
+    ['a sparse index', ['--cone', '--sparse-index', 'src']],
+  ])('a file outside of a sparse checkout by %s, until it is brought in', async (_, options) => {
+    own.repository.commit({ 'src/s.txt': 's\n' }, 'Source');
+    own.git('sparse-checkout', 'set', ...options);
     expect(existsSync(at('docs'))).toBe(false);
     await refused(
       theirs(),
