@@ -159,8 +159,9 @@ test('every operation of the API answers whatever it is sent', async () => {
     [200, 201, 304].some((status) => outcomes.has(`${name} ${String(status)}`)),
   );
   // Most cases are wrong, and yet they get past what guards the operations.
-  // Of random requests, some routes are allowed none by chance: it was half of them for most seeds.
-  expect(succeeded.length).toBeGreaterThan(0.4 * routes.length);
+  // Of random requests, some routes are allowed none by chance: it was half of them for most seeds, and fewer of fewer cases.
+  const share = casesOf('api requests') < 1_000 ? 0.15 : 0.4;
+  expect(succeeded.length).toBeGreaterThan(share * routes.length);
 });
 
 test('the API answers whatever bytes come, or closes the connection', async () => {
