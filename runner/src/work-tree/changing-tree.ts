@@ -184,12 +184,11 @@ export class ChangingTree extends WorkTree {
     if (changes.length === 0) return noMove;
     const id = `${new Date().toISOString().replace(/[-:]|\.\d+/g, '')}-${randomBytes(4).toString('hex')}`;
     const directory = join(this.area, id);
+    const { onStep, retentionMs } = this.change;
     try {
       await mkdir(stagedIn(directory), { recursive: true });
       const files = await this.#stage(directory, to, changes);
-      const { onStep } = this.change;
       const replacement = await FileReplacement.carryOut(directory, { top: this.path, files, onStep });
-      const { retentionMs } = this.change;
       return {
         paths: await replacement.changed(),
         replaced: retentionMs > 0 && replacement.hasOldFiles ? directory : null,
@@ -201,9 +200,10 @@ export class ChangingTree extends WorkTree {
         clean: () => rm(retentionMs === 0 ? directory : stagedIn(directory), { recursive: true, force: true }),
       };
     } catch (error) {
-      // What could not be put back is in there.
-      if (!(error instanceof WorkTreeError && error.left.length > 0))
-        await rm(directory, { recursive: true, force: true });
+      // Once files were moved, a program may write to one of them later.
+      const isBegun = error instanceof WorkTreeError && error.isBegun;
+      const hasText = isBegun && (retentionMs > 0 || error.left.length > 0);
+      if (!hasText) await rm(directory, { recursive: true, force: true });
       throw error;
     }
   }

@@ -7,9 +7,11 @@ import {
   open,
   readdir,
   readFile,
+  readlink,
   rename,
   rm,
   rmdir,
+  symlink,
   unlink,
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -76,7 +78,7 @@ export class FileReplacement {
       return replacement;
     } catch (error) {
       const left = await replacement.undo();
-      throw new WorkTreeError(reasonOf(error), left, { cause: error });
+      throw new WorkTreeError(reasonOf(error), left, { cause: error }, true);
     }
   }
 
@@ -93,16 +95,18 @@ export class FileReplacement {
     }
   }
 
-  /** Paths whose old file was written to after it was replaced, by a program that had it open. */
+  /** Paths whose file was written to after it was moved away, by a program that had it open. */
   static async writtenLate(directory: string): Promise<LeftFile[]> {
     const text = await readFile(join(directory, 'plan.json'), 'utf8').catch(() => undefined);
     if (text === undefined) return [];
     const { files } = JSON.parse(text) as Plan;
     const late: LeftFile[] = [];
-    for (const [index, { path, was }] of files.entries()) {
-      const copy = join(directory, 'old', String(index));
-      const now = await readDiskFile(copy).catch(() => absent);
-      if (now.kind !== 'absent' && !hasSameBytes(now, was)) late.push({ path, copy });
+    for (const [index, { path, was, becomes }] of files.entries()) {
+      for (const [name, had] of [['old', was] as const, ['undone', becomes] as const]) {
+        const copy = join(directory, name, String(index));
+        const now = await readDiskFile(copy).catch(() => absent);
+        if (now.kind !== 'absent' && !hasSameBytes(now, had)) late.push({ path, copy });
+      }
     }
     return late;
   }
@@ -132,13 +136,18 @@ export class FileReplacement {
     const left: LeftFile[] = [];
     for (const [index, file] of [...this.plan.files.entries()].reverse()) {
       try {
-        if (!(await this.#undoOne(file, index))) left.push({ path: file.path, copy: this.#old(index) });
+        if (!(await this.#undoOne(file, index))) left.push(this.#left(file, index));
       } catch {
-        left.push({ path: file.path, copy: this.#old(index) });
+        left.push(this.#left(file, index));
       }
     }
     await this.#write('ended', JSON.stringify({ undone: true, left }));
     return left;
+  }
+
+  /** The text of a new file is at its path. */
+  #left({ path, was }: Replacement, index: number): LeftFile {
+    return { path, copy: was.kind === 'absent' ? this.#at(path) : this.#old(index) };
   }
 
   async #all(): Promise<void> {
@@ -189,14 +198,17 @@ export class FileReplacement {
   /** @returns whether the path is as it was before */
   async #undoOne({ path, was, becomes }: Replacement, index: number): Promise<boolean> {
     const now = await readDiskFile(this.#at(path));
-    const old = was.kind === 'absent' ? absent : await readDiskFile(this.#old(index));
-    if (old.kind === 'absent') {
-      if (was.kind !== 'absent') return true;
-      return (await this.#isLinked(path, now, becomes)) ? this.#unlink({ path, becomes }, index) : true;
+    if (was.kind === 'absent') {
+      if (now.kind === 'absent' || !(await this.#isLinked(path, now, becomes))) return true;
+      return hasSameBytes(now, becomes) ? this.#unlink({ path, becomes }, index) : false;
     }
+    const old = await readDiskFile(this.#old(index));
+    if (old.kind === 'absent') return true;
     await requireRealParents(this.plan.top, path, { mayLack: true });
     if (isSameFile(now, old)) {
-      await unlink(this.#old(index));
+      // Put back before, with both of its paths still there; or written again with the same bytes.
+      const [there, aside] = await Promise.all([this.#at(path), this.#old(index)].map((file) => lstat(file)));
+      if (there?.ino === aside?.ino) await unlink(this.#old(index));
       return true;
     }
     if (becomes.kind !== 'absent' && hasSameBytes(now, becomes)) await this.#unlink({ path, becomes }, index);
@@ -205,13 +217,13 @@ export class FileReplacement {
     return this.#restore(this.#old(index), path);
   }
 
-  /** A new file at a path where nothing was is the plan's, unless its own is still where it was made. */
+  /** Whether what is at a path is the plan's new file, or became of it: that is no longer where it was made. */
   async #isLinked(path: string, now: DiskFile, becomes: DiskFile): Promise<boolean> {
-    if (becomes.kind === 'absent' || !hasSameBytes(now, becomes)) return false;
     const [there, staged] = await Promise.all(
       [this.#at(path), join(stagedIn(this.directory), path)].map((file) => lstat(file).catch(() => undefined)),
     );
-    return !staged || staged.ino === there?.ino || becomes.kind === 'link';
+    // Of a link there are two for a moment.
+    return !staged || staged.ino === there?.ino || (becomes.kind === 'link' && hasSameBytes(now, becomes));
   }
 
   /** Moves a new file away again. @returns whether it was that, and not one that was written in this moment */
@@ -293,7 +305,9 @@ export class FileReplacement {
 /** Gives a file a second path, at which nothing is; a copy where the file system knows no links. */
 async function linkOrCopy(from: string, to: string): Promise<void> {
   try {
-    await link(from, to);
+    // Some systems make a second path of what a link leads to.
+    if ((await lstat(from)).isSymbolicLink()) await symlink(await readlink(from), to);
+    else await link(from, to);
   } catch (error) {
     if (!hasCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
     await copyFile(from, to, constants.COPYFILE_EXCL);

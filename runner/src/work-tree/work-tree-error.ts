@@ -16,6 +16,8 @@ export class WorkTreeError extends Error {
     /** Files that are not as they were. */
     readonly left: readonly LeftFile[] = [],
     options?: ErrorOptions,
+    /** Whether files were moved before, and put back. */
+    readonly isBegun = false,
   ) {
     super(left.length === 0 ? `Nothing was changed: ${reason}` : `${reason} ${leftSentence(left)}`, options);
   }

@@ -308,6 +308,38 @@ describe('what a person writes while it runs is not lost', () => {
     expect(readFileSync(late[0]?.copy ?? '', 'utf8')).toBe(`${lines}typed\ntyped late\n`);
   });
 
+  test('into a new file before all is put back: it stays, and is named', async () => {
+    const editor = openSync(at('docs/d.txt'), 'a');
+    const step = (name: string) => {
+      if (name !== 'linked new/n.txt') return;
+      writeSync(editor, 'typed\n');
+      appendFileSync(at('new/n.txt'), 'mine\n');
+    };
+    const refusal = await change(own.path, theirs(), step).catch((error: unknown) => error as WorkTreeError);
+    closeSync(editor);
+    expect(refusal).toMatchObject({
+      message: expect.stringMatching(/^docs\/d\.txt was written to.* All else is as it was, but not: new\/n\.txt/),
+    });
+    expect([read('new/n.txt'), read('docs/d.txt')]).toEqual(['new\nmine\n', `${lines}typed\n`]);
+  });
+
+  test('into a new file that was taken away again, by an editor that has it open: kept, and told by the next run', async () => {
+    const editor = openSync(at('docs/d.txt'), 'a');
+    let opened = 0;
+    const step = (name: string) => {
+      if (name !== 'linked new/n.txt') return;
+      writeSync(editor, 'typed\n');
+      opened = openSync(at('new/n.txt'), 'a');
+    };
+    await expect(change(own.path, theirs(), step)).rejects.toThrow(/^Nothing was changed/);
+    writeSync(opened, 'typed late\n');
+    for (const descriptor of [editor, opened]) closeSync(descriptor);
+    const { late } = await recoverReplacements(area(), week, Date.now() + 2 * week);
+    expect(late.map(({ path, copy }) => [path, readFileSync(copy, 'utf8')])).toEqual([
+      ['new/n.txt', 'new\ntyped late\n'],
+    ]);
+  });
+
   test('what was replaced is kept for a week', async () => {
     await change(own.path, theirs());
     expect(readFileSync(join(area(), replaced()[0] ?? '', 'old/0'), 'utf8')).toBe(lines);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -81,7 +81,7 @@ export class Own {
       for (const name of readdirSync(directory)) {
         const path = join(directory, name);
         if (['objects', 'hooks', 'logs'].includes(name)) continue;
-        const stats = statSync(path, { throwIfNoEntry: false });
+        const stats = lstatSync(path, { throwIfNoEntry: false });
         if (stats?.isDirectory() === true) walk(path);
         else if (stats?.isFile() === true && stats.size < 1_000_000) found.push(readFileSync(path, 'utf8'));
       }
