@@ -1,10 +1,7 @@
-import { mkdir, open, rename } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { errnoOf } from './errno.js';
+import { open, rename } from 'node:fs/promises';
 
 /**
- * Writes a file so that readers see either the old or the new content. `durable` says whether it survives a power cut. Its
- * directory is made where somebody has removed it.
+ * Writes a file so that readers see either the old or the new content. `durable` says whether it survives a power cut.
  */
 export async function writeFileAtomically(
   path: string,
@@ -12,11 +9,7 @@ export async function writeFileAtomically(
   { mode = 0o600, durable = false }: { mode?: number; durable?: boolean } = {},
 ): Promise<void> {
   const temporary = `${path}.tmp`;
-  const file = await open(temporary, 'w', mode).catch(async (error: unknown) => {
-    if (errnoOf(error) !== 'ENOENT') throw error;
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    return open(temporary, 'w', mode);
-  });
+  const file = await open(temporary, 'w', mode);
   try {
     await file.writeFile(text);
     if (durable) await file.datasync();

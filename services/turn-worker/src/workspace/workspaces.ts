@@ -1,5 +1,5 @@
 import { chown, mkdir, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { AttemptRef, ProjectRef } from '@suzumio/protocol/attempts';
 import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
@@ -60,6 +60,8 @@ export class Workspaces {
     const own = { directory: join(workerDir, directories.artifacts, name, 'own'), agent: agent.agent };
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
+    // Whatever of the worker's directory was removed is made again.
+    await mkdir(dirname(sidecar), { recursive: true, mode: 0o700 });
     const ofOwn = await this.#directory(own.directory, owner);
     const { isNew, isOther } = await this.#directory(directory, owner);
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
@@ -86,6 +88,7 @@ export class Workspaces {
     const directory = join(workerDir, directories.artifacts, nameOf(agent), agent.agent, 'all');
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
+    await mkdir(dirname(sidecar), { recursive: true, mode: 0o700 });
     const { isOther } = await this.#directory(directory, owner);
     const place = { directory, treeFile: treeFileOf(sidecar), temporary, boot, bounds, ignored: [], tracked: [] };
     const known = isOther ? nothingKnown(boot) : await readSidecar(sidecar, boot);
