@@ -10,7 +10,9 @@ import { sayRows } from './list.js';
 /** Lists the workers. */
 export const registerWorkers: Register = (program, action) => {
   examples(
-    program.command('workers').description('list the workers that are connected or were lost, and what keeps them from turns'),
+    program
+      .command('workers')
+      .description('list the workers that are connected or were lost, and what keeps them from turns'),
     ['workers'],
     ['workers --json | jq -r \'.[] | select(.state == "not-ready") | .worker\'', 'for a program'],
   ).action(action(workers));

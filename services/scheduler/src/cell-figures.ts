@@ -116,8 +116,16 @@ export class CellFigures {
     const { metrics } = this;
     const projects = [...this.#projects.values()];
     const sum = (of: (figures: ProjectFigures) => number) => projects.reduce((total, one) => total + of(one), 0);
-    for (const kind of storedKinds) metrics.storedBytes.set({ kind }, sum(({ stored }) => stored.bytes[kind]));
-    for (const kind of waitingKinds) metrics.waiting.set({ kind }, sum(({ waiting }) => waiting.filter((one) => one === kind).length));
+    for (const kind of storedKinds)
+      metrics.storedBytes.set(
+        { kind },
+        sum(({ stored }) => stored.bytes[kind]),
+      );
+    for (const kind of waitingKinds)
+      metrics.waiting.set(
+        { kind },
+        sum(({ waiting }) => waiting.filter((one) => one === kind).length),
+      );
     metrics.undelivered.set(sum((figures) => figures.undelivered));
     metrics.projectsOverQuota.set(sum(({ stored }) => stored.projectsOverQuota));
     metrics.projectsDamaged.set(this.#damaged.size);

@@ -71,7 +71,13 @@ export class Scheduler {
 
   async start(): Promise<void> {
     const { cell, transport } = this.dependencies;
-    const { transportName, sweepIntervalMs = 2_000, leaseCheckMs = 500, contentCheckMs = 60_000, figuresMs = 15_000 } = this.config;
+    const {
+      transportName,
+      sweepIntervalMs = 2_000,
+      leaseCheckMs = 500,
+      contentCheckMs = 60_000,
+      figuresMs = 15_000,
+    } = this.config;
     this.#delist = await cell.catalog.processes.enlist({
       service: 'scheduler',
       cell: cell.id,

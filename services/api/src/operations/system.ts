@@ -45,7 +45,7 @@ export function systemRun(): Run<typeof service.getSystem> {
     const { projects, unreadable } = await troubles.read(call);
     const { pause, processes } = cell.catalog;
     const own = fleet?.flatMap((worker) => asSeenBy(cell.id, worker) ?? []) ?? null;
-    const gone = lostWorkerViews(cell.id, lost, cell.context.now());
+    const lostViews = lostWorkerViews(cell.id, lost, cell.context.now());
     const seen = {
       version,
       at: iso(cell.context.now()),
@@ -59,7 +59,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       })),
       toolhosts: asked,
       queue: { kind: transport.kind, turns },
-      workers: fleet && own && countWorkers(own, { elsewhere: fleet.length - own.length, lost: gone.length }),
+      workers: fleet && own && countWorkers(own, { elsewhere: fleet.length - own.length, lost: lostViews.length }),
       failures: {
         agents: projects.reduce((sum, { read }) => sum + read.failures.agents, 0),
         items: fairly(
@@ -78,7 +78,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       projects: projects.length + unreadable.length,
       unreadable,
     };
-    return { ...seen, findings: judgeSystem(seen, own && [...own.map(workerViewOf), ...gone]) };
+    return { ...seen, findings: judgeSystem(seen, own && [...own.map(workerViewOf), ...lostViews]) };
   };
 }
 

@@ -63,9 +63,7 @@ export function createInstruments(registry: Registry, service: string) {
   const shows = ({ of }: Naming) => of.some((one) => one === service) || !services.some((one) => one === service);
   return {
     /** @param definition.atZero the series that begin at zero @default every combination of values */
-    counter<L extends LabelValues>(
-      definition: Definition<L> & { atZero?: readonly Labels<L>[] },
-    ): BoundedCounter<L> {
+    counter<L extends LabelValues>(definition: Definition<L> & { atZero?: readonly Labels<L>[] }): BoundedCounter<L> {
       const { name, help, labels } = definition;
       const counter = new Counter({ name, help, labelNames: Object.keys(labels), registers: [registry] });
       if (Object.keys(labels).length === 0) counter.remove();

@@ -82,10 +82,10 @@ export function createFleet(client: Redis, key: string) {
       return living.map(([worker, slots, said]) => parsePresence(said) ?? { worker, slots: Number(slots) });
     },
     async lost(): Promise<LostWorker[]> {
-      const lost = (await client.eval(lostScript, 2, ...keys)) as [worker: string, silentMs: number, said: string][];
-      return lost.map(([worker, silentMs, said]) => ({
-        presence: parsePresence(said) ?? { worker, slots: 0 },
-        silentMs: Number(silentMs),
+      const lost = (await client.eval(lostScript, 2, ...keys)) as [worker: string, silentMs: number, text: string][];
+      return lost.map(([worker, silentMs, text]) => ({
+        presence: parsePresence(text) ?? { worker, slots: 0 },
+        silentMs,
       }));
     },
   };

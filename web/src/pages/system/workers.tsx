@@ -6,7 +6,12 @@ import { Table } from '../../parts/table.js';
 import { Ago } from '../../parts/time.js';
 import { useFleet } from '../../use-fleet.js';
 
-const marks: Readonly<Record<string, MarkKind>> = { ready: 'done', draining: 'paused', 'not-ready': 'failed', lost: 'failed' };
+const marks: Readonly<Record<string, MarkKind>> = {
+  ready: 'done',
+  draining: 'paused',
+  'not-ready': 'failed',
+  lost: 'failed',
+};
 const markOf = (state: string | null) => marks[state ?? ''] ?? 'quiet';
 
 export function Workers({ elsewhere }: { elsewhere: number }) {
