@@ -541,4 +541,11 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     version: 40,
     sql: 'ALTER TABLE model_calls ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;',
   },
+  {
+    // What a call's result says of urgent mail, and the newest message that it counts.
+    version: 41,
+    sql: `
+ALTER TABLE tool_calls ADD COLUMN notice TEXT;
+ALTER TABLE tool_calls ADD COLUMN notice_seq INTEGER;`,
+  },
 ];
