@@ -191,7 +191,7 @@ export class ModelCall {
 
   #written(...[candidate, endpoint, request, how]: Parameters<typeof providerRequest>): WrittenRequest {
     this.#offered = request.tools?.map((tool) => tool.function.name) ?? [];
-    return written(providerRequest(candidate, endpoint, request, how));
+    return written({ ...providerRequest(candidate, endpoint, request, how), outbound: this.context.outbound });
   }
 
   /** Opens the circuit of a model that has failed to answer. */

@@ -11,6 +11,8 @@ export class GitFailed extends Error {
     readonly ended: number | NodeJS.Signals,
     /** The end of what it said. */
     readonly said: string,
+    /** The proxy that it was to go through, as it is shown. */
+    readonly proxy?: string,
   ) {
     super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${said.trim()}`);
   }
@@ -26,6 +28,12 @@ const ofOtherSide =
 
 /** What Git says, what that means, and what would be right; the first that matches counts. */
 const meanings: readonly [said: RegExp, code: FailureCode, meaning: (name: string, ref: string) => string][] = [
+  [
+    /certificate (?:problem|verification failed)|server certificate verification/,
+    'repository-unavailable',
+    (name) =>
+      `The certificate of ${name} is not trusted: GIT_SSL_CAINFO of the worker names a file with the authorities.`,
+  ],
   [
     /\bgit: (?:command )?not found/,
     'git-missing',
@@ -63,11 +71,25 @@ const meanings: readonly [said: RegExp, code: FailureCode, meaning: (name: strin
 /** The failure of an attempt whose repository could not be fetched. */
 export function fetchFailure(error: GitFailed, name: string, ref = 'HEAD'): AttemptFailure {
   const text = `${String(error.ended)}\n${error.said}`;
+  const ofProxy = error.proxy === undefined ? undefined : faultOfProxy(text, error.proxy, name);
   const [, code, meaning] = meanings.find(([said]) => said.test(text)) ?? [];
   const lines = error.said.split('\n').filter((line) => /^(?:fatal|error|remote):/.test(line));
   const line = lines.slice(0, 3).join(' ').slice(0, 500);
   return new AttemptFailure(
-    code ?? 'repository-unavailable',
-    `${meaning?.(name, ref) ?? `${name} could not be fetched.`} Git says: ${line === '' ? String(error.ended) : line}`,
+    ofProxy === undefined ? (code ?? 'repository-unavailable') : 'repository-unavailable',
+    `${ofProxy ?? meaning?.(name, ref) ?? `${name} could not be fetched.`} Git says: ${line === '' ? String(error.ended) : line}`,
   );
+}
+
+/** What a proxy did, where what Git says is about it. */
+function faultOfProxy(diagnostics: string, proxy: string, name: string): string | undefined {
+  const status = /(?:HTTP code (\d+) from proxy|CONNECT tunnel failed, response (\d+))/.exec(diagnostics);
+  if (status) {
+    const [, before, after] = status;
+    return `The proxy at ${proxy} does not let the worker through to ${name} (${before ?? after}).`;
+  }
+  if (/resolve proxy|connect to .* port .*|Proxy CONNECT aborted/.test(diagnostics)) {
+    return `The proxy at ${proxy}, through which the worker was to reach ${name}, does not answer.`;
+  }
+  return undefined;
 }

@@ -175,7 +175,7 @@ export class Mirrors {
         held?.at(heldFd) ?? source,
         wanted,
       ],
-      { signal, held, protocols: held ? ['file'] : ['https', 'http'] },
+      { signal, held, ...(held ? { protocols: ['file'] } : { protocols: ['https', 'http'], remote: source }) },
     );
     // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
     if (held) await requirePlain(held.at(), source);
