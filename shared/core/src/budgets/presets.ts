@@ -61,7 +61,7 @@ export function contextLimitOf(config: ProjectConfig, agent: string): number {
 }
 
 /** The context of a preset that sets none: nearly all models have it. */
-const defaultContextLimit = 32_000;
+export const defaultContextLimit = 32_000;
 
 /** Those of an agent's presets that see no images. An agent sees if each of its models does: any of them may be asked. */
 export function blindPresets(config: ProjectConfig, agent: string): string[] {

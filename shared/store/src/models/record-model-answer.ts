@@ -21,6 +21,7 @@ export function recordModelAnswer(
   const row = callRow(tx, call);
   charge(tx, row, by);
   closeCall(tx, call, 'answered');
+  const changed = by.changes ? { changes: by.changes } : {};
   tx.emit({
     type: 'model.answered',
     actor: row.agent_id,
@@ -37,13 +38,19 @@ export function recordModelAnswer(
       durationMs: tx.nowMs - row.started_at_ms,
       calls: answer.toolCalls.length,
       finishReason: answer.finishReason,
+      ...changed,
     },
   });
   if (row.request_hash === anyRequest) return redactedMeanwhile;
   const summary = row.purpose === 'summary';
   const notes = summary ? notesIn(answer) : undefined;
   if (notes !== undefined) keepSummary(tx, row, notes);
-  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) }, origin);
+  return recordStep<RecordedAnswer>(
+    tx,
+    stepOf(row),
+    { ok: true, answer, ...(summary ? { summary } : {}), ...changed },
+    origin,
+  );
 }
 
 /** Journals that a call was refused: repeated, it gets the same refusal. */
