@@ -71,7 +71,13 @@ export function isRefusalOfOne(error: unknown): error is Error {
 }
 
 /** Refusals for the length of a question, the surest last. */
-const ofLength = ['context-suspected', 'context-overflow'];
+const ofLength = ['context-suspected', 'context-overflow'] as const;
+type OfLength = (typeof ofLength)[number];
+
+/** Whether a question was refused for its length. */
+export function isOfLength(error: ProviderRefused): error is ProviderRefused & { failure: { kind: OfLength } } {
+  return ofLength.some((kind) => kind === error.failure.kind);
+}
 
 /** The refusal of all candidates: that the question is too long, where all that have read it say so, or may mean it. */
 export function refusalOfAll(refusals: readonly Error[]): Error {
@@ -84,7 +90,7 @@ export function refusalOfAll(refusals: readonly Error[]): Error {
 }
 
 function order({ failure }: ProviderRefused): number {
-  return ofLength.indexOf(failure.kind);
+  return ofLength.findIndex((kind) => kind === failure.kind);
 }
 
 /** How a failed call ends its attempt. */

@@ -14,6 +14,7 @@ import {
   extendModelCall,
 } from '@suzumio/store/models/model-call-costs';
 import { failModelCall } from '@suzumio/store/models/fail-model-call';
+import { recordModelFault } from '@suzumio/store/models/model-faults';
 import { recordModelAnswer, recordModelRefusal } from '@suzumio/store/models/record-model-answer';
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import { refuseUnmadeCalls } from '@suzumio/store/models/refuse-unmade-calls';
@@ -29,6 +30,7 @@ import { requireAllowed, requireCounted } from './candidates.js';
 import { CircuitBreaker } from './circuit-breaker.js';
 import {
   endingOf,
+  isOfLength,
   isRefusalOfOne,
   NoModelAvailable,
   ProviderRefused,
@@ -149,10 +151,18 @@ export class ModelCall {
         // Another candidate may have another key, model, account, or context.
         if (!isRefusalOfOne(error)) throw error;
         refusals.push(error);
+        await this.#bestEffort(() => this.#recordFault(candidate, error));
       }
     }
     if (unavailable.length === 0) throw refusalOfAll(refusals);
     throw new NoModelAvailable(unavailable, refusals);
+  }
+
+  /** Another candidate may answer: whoever can mend this one is told of it all the same. */
+  async #recordFault({ preset }: Candidate, error: Error): Promise<void> {
+    if (error instanceof ProviderRefused && isOfLength(error)) return;
+    const fault = endingOf(error)?.failure;
+    if (fault) await this.#write((tx) => recordModelFault(tx, preset, fault));
   }
 
   /** Calls a candidate, and again with what its refusals teach, as long as nothing of an answer has come. */
@@ -313,11 +323,9 @@ export class ModelCall {
 
   /** Journals that the conversation is too long as the step's result; any other failure ends the attempt. */
   async #failed(error: unknown): Promise<RecordedAnswer> {
-    if (error instanceof ProviderRefused) {
+    if (error instanceof ProviderRefused && isOfLength(error)) {
       const { kind } = error.failure;
-      if (kind === 'context-overflow' || kind === 'context-suspected') {
-        return this.store.write((tx) => recordModelRefusal(tx, this.#call, kind, error.message));
-      }
+      return this.store.write((tx) => recordModelRefusal(tx, this.#call, kind, error.message));
     }
     if (isSuzumioError(error, 'token-rejected')) {
       await this.#write((tx) => {

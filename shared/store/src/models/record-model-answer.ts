@@ -4,6 +4,7 @@ import { notesIn } from '@suzumio/protocol/notes';
 import { type AnswerOrigin, anyRequest, type RecordedAnswer, recordStep } from '../journal.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { HistoryPlan } from '../turns/history.js';
+import { clearModelFault } from './model-faults.js';
 import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './model-call-costs.js';
 
 /**
@@ -21,6 +22,7 @@ export function recordModelAnswer(
   const row = callRow(tx, call);
   charge(tx, row, by);
   closeCall(tx, call, 'answered');
+  clearModelFault(tx, by.preset);
   const changed = by.changes ? { changes: by.changes } : {};
   tx.emit({
     type: 'model.answered',
