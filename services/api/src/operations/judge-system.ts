@@ -85,7 +85,7 @@ function judgeMail({ failures, undelivered }: Seen): ServerFinding[] {
   ];
 }
 
-/** Another preset may have answered in their place, so that nothing else shows them. */
+/** Another preset may have answered instead, so that nothing else shows them. */
 function judgeModels({ models }: Seen): ServerFinding[] {
   return models
     .slice(0, mostNamed)

@@ -25,8 +25,8 @@ export interface SentRequest {
 }
 
 /**
- * What one candidate is sent in place of what it has refused, within one call. Unasked, only `stream_options`, the name of the
- * system's role and the name of the longest answer change; that answer may get shorter. A preset's own settings are left out
+ * What one candidate is sent instead of what it has refused, within one call. Unasked, only `stream_options`, the name of the
+ * system's role and the name of the longest answer change; that answer may get shorter. A preset's own settings are omitted
  * where it is `lenient`.
  */
 export class Negotiation {
@@ -49,9 +49,9 @@ export class Negotiation {
     const { settings, provider } = this.original;
     const { streamUsage, refused = {} } = this.#adaptation;
     const isRefused = (name: string) => name in refused && refused[name] === settings[name as OwnSetting];
-    const kept = Object.entries(settings).filter(([name]) => settings.lenient !== true || !isRefused(name));
+    const rest = Object.entries(settings).filter(([name]) => settings.lenient !== true || !isRefused(name));
     const adapted = {
-      ...(Object.fromEntries(kept) as typeof settings),
+      ...(Object.fromEntries(rest) as typeof settings),
       systemRole: this.#role,
       maxTokensField: this.#boundField,
     };
@@ -94,10 +94,10 @@ export class Negotiation {
   learn(failure: ProviderFailure, { maxTokens }: SentRequest): boolean {
     if (failure.kind === 'context-overflow') return this.#lower(fitsUnder(failure.words, maxTokens));
     if (failure.kind !== 'request-refused' || failure.isAboutContent) return false;
-    const said = `${failure.param} ${failure.words}`;
-    if (isAboutRole(said) || /^instructions$/.test(failure.param)) return this.#renameRole(said);
+    const text = `${failure.param} ${failure.words}`;
+    if (isAboutRole(text) || /^instructions$/.test(failure.param)) return this.#renameRole(text);
     const named = this.#named(failure);
-    const changed = named.map((field) => this.#change(field, said, maxTokens));
+    const changed = named.map((field) => this.#change(field, text, maxTokens));
     return changed.length > 0 && changed.every(Boolean);
   }
 
@@ -105,11 +105,11 @@ export class Negotiation {
   static advice({ kind, param, words: message }: ProviderFailure, candidate: Candidate): string {
     const { settings, provider } = candidate;
     if (kind !== 'request-refused') return '';
-    const said = `${param} ${message}`;
-    if (isAboutRole(said))
+    const text = `${param} ${message}`;
+    if (isAboutRole(text))
       return `it does not take the role of the system's message: set systemRole of preset ${candidate.preset}`;
-    const [bound] = boundFields.filter((field) => names(field, said));
-    const own = ownFields.filter(([field, setting]) => settings[setting] !== undefined && names(field, said));
+    const [bound] = boundFields.filter((field) => names(field, text));
+    const own = ownFields.filter(([field, setting]) => settings[setting] !== undefined && names(field, text));
     if (own.length > 0) {
       const settingsOf = own
         .map(([field, setting]) => (field === setting ? setting : `${setting} (${field})`))
@@ -119,9 +119,9 @@ export class Negotiation {
     if (bound !== undefined) {
       return `it refuses ${bound}, which says how long an answer may be: look at maxTokensField and maxOutputTokens of preset ${candidate.preset}`;
     }
-    if (names('stream_options', said))
+    if (names('stream_options', text))
       return `set streamUsage: false at provider "${settings.provider}", where that is ${String(provider.streamUsage ?? true)}`;
-    if (/encrypted.content|reasoning_content|reasoning_details|signature|\binclude\b/i.test(said)) {
+    if (/encrypted.content|reasoning_content|reasoning_details|signature|\binclude\b/i.test(text)) {
       return `look at sendReasoning of preset ${candidate.preset}`;
     }
     return '';
@@ -171,12 +171,12 @@ export class Negotiation {
     return only ? found.slice(-1) : found;
   }
 
-  #change(field: string, said: string, maxTokens: number | undefined): boolean {
+  #change(field: string, text: string, maxTokens: number | undefined): boolean {
     if (field === 'stream_options') return this.#set(field, { streamUsage: false });
     if (field === this.#boundField) {
-      const granted = grantedAnswer(said, maxTokens);
+      const granted = grantedAnswer(text, maxTokens);
       if (granted !== undefined) return this.#set('maxAnswer', { maxAnswer: granted });
-      return this.#renameBound(said);
+      return this.#renameBound(text);
     }
     const setting = ownFields.find(([one]) => one === field)?.[1];
     const { settings } = this.original;
@@ -184,24 +184,24 @@ export class Negotiation {
     return this.#set(field, { refused: { ...this.#adaptation.refused, [setting]: settings[setting] } });
   }
 
-  #renameBound(said: string): boolean {
+  #renameBound(text: string): boolean {
     if (this.#keeps('maxTokensField')) return false;
     const tried = this.#boundField;
     this.#tried.add(tried);
     const usual = this.original.settings.api === 'responses' ? boundFields.toReversed() : boundFields.slice(0, 2);
-    const left = [...boundFields.filter((field) => mentions(field, said)), ...usual].filter(
+    const left = [...boundFields.filter((field) => mentions(field, text)), ...usual].filter(
       (field) => !this.#tried.has(field),
     );
     const [next] = left;
     return next !== undefined && this.#set(`to ${next}`, { maxTokensField: next });
   }
 
-  #renameRole(said: string): boolean {
+  #renameRole(text: string): boolean {
     if (this.#keeps('systemRole')) return false;
     this.#tried.add(this.#role);
     const onlyUser =
       /only (the )?user,? (and |or )?assistant|(expected|be|one of)[^.;\n]{0,20}\W?user\W{1,3}(or|and|,)?\W{0,3}assistant\W*($|at |\.)/i.test(
-        said,
+        text,
       );
     const next = onlyUser ? 'user' : roles.find((role) => !this.#tried.has(role));
     return next !== undefined && !this.#tried.has(next) && this.#set(`to ${next}`, { systemRole: next });

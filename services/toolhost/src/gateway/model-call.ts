@@ -158,14 +158,14 @@ export class ModelCall {
     throw new NoModelAvailable(unavailable, refusals);
   }
 
-  /** Another candidate may answer: whoever can mend this one is told of it all the same. */
+  /** Another candidate may answer: this one is recorded for its operator all the same. */
   async #recordFault({ preset }: Candidate, error: Error): Promise<void> {
     if (error instanceof ProviderRefused && isOfLength(error)) return;
     const fault = endingOf(error)?.failure;
     if (fault) await this.#write((tx) => recordModelFault(tx, preset, fault));
   }
 
-  /** Calls a candidate, and again with what its refusals teach, as long as nothing of an answer has come. */
+  /** Calls a candidate, and again with what its refusals teach, before anything of an answer has come. */
   async #ask(
     candidate: Candidate,
     request: () => ChatRequest,
@@ -249,7 +249,7 @@ export class ModelCall {
     } catch (error) {
       await answering;
       if (!(error instanceof ProviderFailure)) throw error;
-      const failure = this.#judged(error, candidate, request);
+      const failure = this.#detailed(error, candidate, request);
       metrics.modelCalls.inc({ outcome: failure.kind === 'unavailable' ? 'unavailable' : 'refused' });
       if (failure.kind === 'unavailable') return await this.#unavailable(failure, asking, endpoint);
       await this.#bestEffort(() => breaker.close());
@@ -262,8 +262,8 @@ export class ModelCall {
     }
   }
 
-  /** A failure with what only its question tells: which tools it is about, and whether it was long. */
-  #judged(failure: ProviderFailure, { settings }: Candidate, request: ChatRequest): ProviderFailure {
+  /** A failure with details of its question: the tools that it is about, and whether it was long. */
+  #detailed(failure: ProviderFailure, { settings }: Candidate, request: ChatRequest): ProviderFailure {
     const { kind, message, words } = failure;
     if (kind === 'schema-refused') {
       return failure.with({ message: `${message}; it cannot take ${toolsRefused(words, this.#offered)}` });

@@ -11,7 +11,7 @@ import { wordsOfRefusal } from './refusal-words.js';
  *   fail the same way
  * - `schema-refused`: the server cannot compile the schema of a tool
  * - `context-overflow`: the conversation is too long for the model
- * - `context-suspected`: it may be, though no word says so
+ * - `context-suspected`: it may be, though no word names that
  * - `answer-too-large`: the answer is longer than any useful one
  */
 export type ProviderFailureKind =
@@ -31,7 +31,7 @@ interface FailureDetails {
   /** The HTTP status that an error within an answer stands for. */
   status?: number | undefined;
   param?: string | undefined;
-  maySayTooLong?: boolean | undefined;
+  maybeTooLong?: boolean | undefined;
   /** Set where the provider objects to what the conversation contains. */
   content?: boolean | undefined;
   /** Set where something was answered that is not understood. */
@@ -53,7 +53,7 @@ export class ProviderFailure extends Error {
     super(message, details);
   }
 
-  /** The same failure, told in other words, or after a delay. */
+  /** The same failure, in other words, or after a delay. */
   with({
     kind = this.kind,
     message = this.message,
@@ -77,9 +77,9 @@ export class ProviderFailure extends Error {
     return this.message.replace(/^the provider (?:answered \d{3}|broke off its answer)[^:]*: /, '');
   }
 
-  /** Whether the question may have been too long, though no word says so. */
-  get maySayTooLong(): boolean {
-    return this.details.maySayTooLong === true;
+  /** Whether the question may have been too long, though no word names that. */
+  get maybeTooLong(): boolean {
+    return this.details.maybeTooLong === true;
   }
 
   /** Whether the provider objects to what the conversation contains: another one is not asked then. */
@@ -120,7 +120,7 @@ function failureFrom(status: number, error: ToldError, how: string, retryAfter?:
   const words = wordsOfRefusal(error);
   const details = { param };
   const isContent = status < 500 && status !== 401 && status !== 429 && words.isContent;
-  if (mayTellOfQuestion(status, code)) {
+  if (concernsQuestion(status, code)) {
     if (words.isSchema) return new ProviderFailure('schema-refused', said, undefined, details);
     if (words.isOverflow) return new ProviderFailure('context-overflow', said, undefined, details);
   }
@@ -135,22 +135,22 @@ function failureFrom(status: number, error: ToldError, how: string, retryAfter?:
   if (status >= 500 && (unreadByServer.test(message) || words.isRole || words.isField)) {
     return new ProviderFailure('request-refused', said, undefined, details);
   }
-  const maySayTooLong =
+  const maybeTooLong =
     status === 413 ||
     (status === 400 && words.isBare) ||
     (status === 500 && !words.namesPart && !busyWords.test(message));
   if (status === 408 || status === 409 || status === 425 || status === 429 || status >= 500 || status < 400) {
-    return new ProviderFailure('unavailable', said, retryAfter, { maySayTooLong });
+    return new ProviderFailure('unavailable', said, retryAfter, { maybeTooLong });
   }
   return new ProviderFailure('request-refused', type === '' ? said : `${said} (${type})`, undefined, {
     ...details,
     content: isContent,
-    maySayTooLong,
+    maybeTooLong,
   });
 }
 
-/** Whether the words of a refusal are read for what they say of the question: not where it is of the caller, or of its rate. */
-function mayTellOfQuestion(status: number, code: string): boolean {
+/** Whether the words of a refusal concern the question: not where it is of the caller, or of its rate. */
+function concernsQuestion(status: number, code: string): boolean {
   if (status === 429) return !spentCodes.has(code);
   return (status >= 400 && status < 401) || status === 413 || status === 422 || status === 424 || status >= 500;
 }

@@ -2,16 +2,16 @@ import type { ToldError } from './error-words.js';
 
 // How servers name what they refuse. The words are those of their reports; the kinds are what a caller does about them.
 
-/** What a refusal is about, as far as its words tell. */
+/** What a refusal is about, by its words. */
 export interface RefusalWords {
   readonly isOverflow: boolean;
   readonly isSchema: boolean;
-  /** The place of the caller is not served: no other key helps. */
+  /** The region of the caller is not served: no other key helps. */
   readonly isRegion: boolean;
   readonly isContent: boolean;
   /** The name of the role of the system's message is not known there. */
   readonly isRole: boolean;
-  /** It says that it does not take a field, or a value. */
+  /** It does not take a field, or a value. */
   readonly isField: boolean;
   /** It has no words but those of its status. */
   readonly isBare: boolean;
@@ -20,18 +20,18 @@ export interface RefusalWords {
 }
 
 export function wordsOfRefusal({ code, type, param, message }: ToldError): RefusalWords {
-  const said = `${code} ${type} ${param} ${message}`;
-  const isSchema = schemaWords.test(said);
+  const text = `${code} ${type} ${param} ${message}`;
+  const isSchema = schemaWords.test(text);
   const isBare = message.replace(ofStatus, '').trim() === '' && param === '';
   return {
     isSchema,
-    isOverflow: !isSchema && (overflowCodes.test(`${code} ${type}`) || (!isBare && saysTooLong(message, param))),
-    isRegion: regionWords.test(said),
-    isContent: contentWords.test(said),
-    isRole: roleWords.test(said),
-    isField: fieldWords.test(said),
+    isOverflow: !isSchema && (overflowCodes.test(`${code} ${type}`) || (!isBare && isAboutLength(message, param))),
+    isRegion: regionWords.test(text),
+    isContent: contentWords.test(text),
+    isRole: roleWords.test(text),
+    isField: fieldWords.test(text),
     isBare,
-    namesPart: param !== '' || partWords.test(said) || roleWords.test(said) || fieldWords.test(said),
+    namesPart: param !== '' || partWords.test(text) || roleWords.test(text) || fieldWords.test(text),
   };
 }
 
@@ -53,7 +53,7 @@ const overflowWords = [
     'i',
   ),
   /maximum (prompt|input|sequence) (length|size|tokens)|reduce (the )?(length|size|number) of (the |your )?(prompts?|messages?|inputs?|tokens|conversation)|shorten (the |your )?(prompt|input|messages|conversation)|range of (input|prompt)\w* length|expected maxLength: \d+, actual: \d+|prompt length|上下文|超长/i,
-  // What is left for the answer.
+  // What remains for the answer.
   /max_(completion_)?tokens must be at least 1, got -?\d/i,
 ];
 /** Limits of time and of money, which a shorter question need not meet. */
@@ -65,7 +65,7 @@ const ofPart = /\btools?\b[^a-z]{0,3}[[.\d]|'tools'|too many tools|function[ .]n
 const ofAnswer = /max[ _-]?((completion|output|new)[ _-]?)?tokens|(completion|output|generated) tokens/i;
 const ofQuestion = /context|prompt|input|message/i;
 
-function saysTooLong(text: string, param: string): boolean {
+function isAboutLength(text: string, param: string): boolean {
   const message = text.replace(/\binput should be\b/gi, '');
   if (contextWords.test(message)) return true;
   if (/request too large|request exceeds the maximum size/i.test(message)) return true;
@@ -82,11 +82,11 @@ function saysTooLong(text: string, param: string): boolean {
 const schemaWords =
   /(pars|compil|build|convert|creat|initiali[sz])\w*[^.;\n]{0,40}\bgrammar|grammar[^.;\n]{0,40}(error|invalid|fail|unsupported|not supported|compil)|(unrecogni[sz]ed|unsupported|invalid|unresolvable|malformed)[^.;\n]{0,30}\bschema|\bschema[^.;\n]{0,60}(conversion|invalid|not valid|unsupported|not supported|cannot|failed|fails)|(not a|not) valid[^.;\n]{0,40}schema|(compil|convert|pars)\w*[^.;\n]{0,40}\b(json )?schema|invalid_function_parameters|input_schema|function_?declarations?\b|\btools?\W{0,2}\d+\W[^;\n]{0,40}(parameters|schema)|xgrammar|llguidance|outlines[. ]/i;
 
-const place = '(?:country|region|territor(?:y|ies)|location|jurisdiction|geograph\\w*)';
-const unserved =
+const area = '(?:country|region|territor(?:y|ies)|location|jurisdiction|geograph\\w*)';
+const unsupported =
   '(?:not (?:available|supported|allowed|permitted|served|eligible|enabled|offered)|unsupported|unavailable|restricted|blocked|forbidden|denied|prohibited)';
 const regionWords = new RegExp(
-  `unsupported_country|\\b${place}\\b[^.;\\n]{0,60}${unserved}|${unserved}[^.;\\n]{0,60}\\b${place}\\b`,
+  `unsupported_country|\\b${area}\\b[^.;\\n]{0,60}${unsupported}|${unsupported}[^.;\\n]{0,60}\\b${area}\\b`,
   'i',
 );
 
@@ -94,7 +94,7 @@ const regionWords = new RegExp(
 const contentWords =
   /content.?(policy|filter|management|moderation)|(bio|misalignment|usage|safety).?polic|data_residency|safety (system|filter|setting)|moderation|flagged|prohibited|inappropriate|blocked by/i;
 
-/** Words that say no more than a status does. */
+/** Words that add nothing to a status does. */
 const ofStatus =
   /\b(?:http|error|status|code|[45]\d\d|bad request|request entity too large|payload too large|content too large|internal server error|unprocessable (?:entity|content)|invalid_request_error|server_error|nginx|none|null|unknown|the|an?|was|occurred)\b|[^\p{L}\p{N}]+/giu;
 
@@ -107,7 +107,7 @@ const fieldWords =
 
 const partWords = /\broles?\b|signature|reasoning|thinking|schema|grammar|\btools?\b|api.?key|template/i;
 
-/** Whether a text says that the role of the system message is not taken. */
+/** Whether the role of the system message is not taken, by a text. */
 export function isAboutRole(text: string): boolean {
   return roleWords.test(text);
 }
@@ -115,7 +115,7 @@ export function isAboutRole(text: string): boolean {
 /** How many tools are named where a refusal names none. */
 const maxTools = 12;
 
-/** The tools that a refusal of a schema is about, in words: those that it names, or gives the place of, else all. */
+/** The tools that a refusal of a schema is about, in words: those that it names, or counts, else all. */
 export function toolsRefused(message: string, offered: readonly string[]): string {
   const named = offered.filter((name) => new RegExp(`(?<![\\w-])${name}(?![\\w-])`).test(message));
   const at = [...message.matchAll(/(?:tools?|function_?declarations?|functions)\W{1,2}(\d{1,3})\b/gi)].map(

@@ -24,7 +24,7 @@ interface RefusedQuestion {
  */
 export function mayBeTooLong(reader: SqlReader, failure: ProviderFailure, asked: RefusedQuestion): boolean {
   const { turn, step, purpose, size, settings, request } = asked;
-  if (!failure.maySayTooLong || purpose !== 'turn' || resultChars(request) <= minResultChars) return false;
+  if (!failure.maybeTooLong || purpose !== 'turn' || resultChars(request) <= minResultChars) return false;
   const { tokens, hasFailed } = acceptedBefore(reader, turn, step);
   if (failure.kind === 'unavailable' && !hasFailed) return false;
   const length = askedTokens(settings, size);

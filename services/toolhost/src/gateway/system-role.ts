@@ -10,17 +10,17 @@ export function withSystemRole(
   role: SystemRole = 'system',
 ): readonly AskedMessage[] {
   if (role === 'system') return messages;
-  const told: AskedMessage[] = [];
+  const sent: AskedMessage[] = [];
   for (const message of messages) {
     const isSystem = message.role === 'system' || message.role === 'developer';
-    const last = told.at(-1);
-    if (isSystem && role === 'developer') told.push({ ...message, role });
+    const last = sent.at(-1);
+    if (isSystem && role === 'developer') sent.push({ ...message, role });
     else if (role === 'user' && message.role === 'user' && last?.role === 'user')
-      told.splice(-1, 1, joined(last, message));
-    else if (isSystem) told.push({ ...message, role: 'user' });
-    else told.push(message);
+      sent.splice(-1, 1, joined(last, message));
+    else if (isSystem) sent.push({ ...message, role: 'user' });
+    else sent.push(message);
   }
-  return told;
+  return sent;
 }
 
 function joined(before: AskedMessage, after: AskedMessage): AskedMessage {

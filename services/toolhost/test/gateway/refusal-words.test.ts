@@ -238,6 +238,6 @@ describe('a question may have been too long where no word says what is wrong', (
     [401, '', false],
     [404, '', false],
   ])('%d %s: %s', (status, body, may) => {
-    expect(failureOf({ status, body, nowMs: 0 }).maySayTooLong).toBe(may);
+    expect(failureOf({ status, body, nowMs: 0 }).maybeTooLong).toBe(may);
   });
 });

@@ -14,7 +14,7 @@ export interface Candidate {
   readonly provider: ModelProvider;
 }
 
-/** What of a project's config says which models its agents have. */
+/** The part of a project's config that names the models of its agents. */
 interface AgentModels {
   readonly backend: { readonly runner: Pick<ProjectConfig['backend']['runner'], 'model' | 'models'> };
   readonly agents: Readonly<Record<string, { readonly model?: string | undefined }>>;

@@ -109,12 +109,12 @@ function validate(
   // Every source is parsed in its rendered form: one schema defines a config and its order.
   const config = complete === undefined ? undefined : parseTree(fileConfig, root, complete, problems);
   if (config === undefined || !problems.isEmpty) throw problems.toError();
-  checkLimits(config, (path) => placeIn(root, config, path), warnings);
+  checkLimits(config, (path) => locateField(root, config, path), warnings);
   return config;
 }
 
 /** Where in its file a field of the completed config is. */
-function placeIn(root: ConfigNode, config: FileConfig, path: ConfigPath): Place {
+function locateField(root: ConfigNode, config: FileConfig, path: ConfigPath): Place {
   const found = locate(root, isRendered(root) ? path : pathInFile(path, config, root));
   return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);
 }
@@ -145,7 +145,7 @@ function sourceOf(
     files,
     warnings: said.warnings.sorted(),
     notes: said.notes.sorted(),
-    locate: (path) => placeIn(root, config, path),
+    locate: (path) => locateField(root, config, path),
   };
 }
 

@@ -17,7 +17,7 @@ CREATE TABLE model_faults (
 
 const maxMessageChars = 500;
 
-/** Records that a preset has refused, for whoever can mend it: another one may have answered in its place. */
+/** Records that a preset has refused, for its operator: another one may have answered instead. */
 export function recordModelFault(tx: Tx, preset: string, { code, message }: Pick<Failure, 'code' | 'message'>): void {
   tx.run(
     `INSERT INTO model_faults (preset, code, message, since_ms) VALUES (:preset, :code, :message, :now)
