@@ -133,14 +133,7 @@ export const decision = z
   );
 export type Decision = z.infer<typeof decision>;
 
-export const inboxKinds = [
-  'report',
-  'failure',
-  'pause',
-  'budget',
-  'model',
-  'message',
-] as const satisfies readonly InboxKind[];
+export const inboxKinds = [...waitingKinds, 'message'] as const satisfies readonly InboxKind[];
 
 /** From this share of a budget on, it is in the inbox. */
 export const budgetShareTold = 0.8;

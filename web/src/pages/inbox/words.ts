@@ -67,7 +67,9 @@ export function placeOf(item: InboxItem): string {
 /** Where it stands why an agent, or a project, gets no turn. */
 export function whyOf(item: InboxItem): string | undefined {
   if (item.project === null || item.kind === 'report' || item.kind === 'message') return undefined;
-  return item.agent === null ? `/p/${item.project}/agents` : agentPath(item.project, item.agent);
+  // A preset is of no one agent.
+  const agent = item.kind === 'model' ? null : item.agent;
+  return agent === null ? `/p/${item.project}/agents` : agentPath(item.project, agent);
 }
 
 export const decidedMarks: Readonly<Record<Decision['kind'], MarkKind>> = {
