@@ -47,7 +47,9 @@ const maxPreambleChars = 1_500;
 const maxPlainPreambleChars = 400;
 /** How much of a text is searched for a call's name. */
 const maxHeadChars = 2_000;
-/** How many places of a text are looked at. */
+/** The longest input of a call that is read to its end. */
+const maxInputChars = 64 * 1024;
+/** How many calls of a text may be such that are not meant. */
 const maxPlaces = 8;
 /** How many marks may come before a call's name. */
 const maxMarks = 20;
@@ -76,7 +78,7 @@ export function callInText(said: string, tools: readonly string[], hasWorked = f
 
 /** Where a call may begin: at a line's beginning, or as a mark after a sentence. What is in a fence is in its fence. */
 function* placesIn(text: string): Generator<number> {
-  for (let at = 0; at < text.length && at <= maxPreambleChars; ) {
+  for (let at = 0; at < text.length && at <= maxPreambleChars;) {
     const newline = text.indexOf('\n', at);
     const lineEnd = newline < 0 ? text.length : newline;
     const begin = at + (/^[ \t]*/.exec(text.slice(at, Math.min(lineEnd, at + 200)))?.[0].length ?? 0);
@@ -107,7 +109,10 @@ function isCall(preamble: string, { isMarked }: FoundCall, rest: string, hasWork
   const announcing = preamble.slice(-200);
   if (wordsOfTalk.test(announcing)) return false;
   const isIntent = wordsOfIntent.test(announcing);
-  if (after !== '' && !/^<[|｜/]?\w*(?:tool_response|tool_result|tool_output|function_results?|observation)/i.test(after)) {
+  if (
+    after !== '' &&
+    !/^<[|｜/]?\w*(?:tool_response|tool_result|tool_output|function_results?|observation)/i.test(after)
+  ) {
     return isMarked && isIntent && !hasWorked && !wordsOfTalk.test(after.slice(0, 300));
   }
   return isIntent || !hasWorked;
@@ -124,7 +129,8 @@ function callAt(text: string, at: number, isTool: IsTool): FoundCall | undefined
 }
 
 const fenceHere = /```([\w+-]*)[^\n]*(?:\n|$)/y;
-const callLanguages = /^(?:|json\w*|tools?|tool_?(?:call|code|use)s?|functions?|function_calls?|xml|html|py|python|text|txt|plaintext)$/i;
+const callLanguages =
+  /^(?:|json\w*|tools?|tool_?(?:call|code|use)s?|functions?|function_calls?|xml|html|py|python|text|txt|plaintext)$/i;
 
 function fenceEnd(text: string, at: number): number {
   const closing = text.indexOf('\n```', at + 3);
@@ -176,7 +182,8 @@ const namingMark = new RegExp(
 /** A mark that stands before the name, or before JSON. */
 const leadingMark =
   /<[|｜][^<>\n=]{0,60}(?:tool|python|dsml|action|plugin|function|call)[^<>\n=]{0,60}>|<(?:[\w-]{1,20}:)?\/?(?:[\w-]{0,20}_)?(?:tool_?calls?|function_?calls?|tool_?use|tool_?code|tools?|invoke|function|call)>|\[\/?(?:TOOL_CALLS?|TOOL_REQUEST|TOOLS?|FUNCTION_CALLS?|tool_calls?|tool_code)\]|functools(?=\[)/iy;
-const innerMark = /<[|｜][^<>\n=]{0,80}[|｜>]?>|<\/?(?:[\w-]{1,20}:)?[\w-]{0,20}(?:call|calls|tools)>|\[\/?[A-Z_]{2,20}\]|```\w*\n/y;
+const innerMark =
+  /<[|｜][^<>\n=]{0,80}[|｜>]?>|<\/?(?:[\w-]{1,20}:)?[\w-]{0,20}(?:call|calls|tools)>|\[\/?[A-Z_]{2,20}\]|```\w*\n/y;
 const nameTag = new RegExp(`<(?:tool_name|name|function_name|function|tool|action)>\\s*${nameText}`, 'iy');
 const wordName =
   /(?:function\s*(?:<[|｜][^<>\n]{0,40}[|｜]>))?(?:call:|print\(\s*)?(?:functions?[.:/]|default_api\.)?([A-Za-z_][\w.-]{0,99})(?::\d+)?\s*(?=[({<[｜|`\n]|$)/y;
@@ -212,7 +219,7 @@ function markedName(text: string, from: number, isTool: IsTool): string | undefi
     mark = matchHere(innerMark, text, at)?.[0];
     if (mark !== undefined || !'{['.includes(text[at] ?? ' ')) continue;
     const end = balancedEnd(text, at);
-    return nameInJson(text.slice(at, end < 0 ? text.length : end), isTool, true);
+    return nameInJson(text.slice(at, end < 0 ? at + maxHeadChars : end), isTool, true);
   }
   return undefined;
 }
@@ -239,8 +246,7 @@ function jsonCall(text: string, at: number, isTool: IsTool): FoundCall | undefin
     const head = text.slice(end + begin, end + begin + maxHeadChars);
     if (!/^[\s[{]*["']\w/.test(head)) break;
     const closed = balancedEnd(text, end + begin);
-    const json = text.slice(end + begin, closed < 0 ? text.length : closed);
-    const called = nameInJson(json, isTool, false);
+    const called = nameInJson(closed < 0 ? head : text.slice(end + begin, closed), isTool, false);
     if (called === undefined) break;
     name ??= called;
     end = closed < 0 ? text.length : closed;
@@ -250,11 +256,32 @@ function jsonCall(text: string, at: number, isTool: IsTool): FoundCall | undefin
 
 const nameKeys = ['name', 'tool', 'tool_name', 'toolName', 'function_name', 'function', 'action', 'recipient_name'];
 const inputKeys = [
-  ...['arguments', 'parameters', 'input', 'args', 'params', 'action_input', 'tool_input', 'kwargs', 'tool_args', 'inputs'],
+  ...[
+    'arguments',
+    'parameters',
+    'input',
+    'args',
+    'params',
+    'action_input',
+    'tool_input',
+    'kwargs',
+    'tool_args',
+    'inputs',
+  ],
 ];
-const listKeys = ['tool_calls', 'tool_call', 'calls', 'function_calls', 'function_call', 'tool_uses', 'tools', 'function'];
+const listKeys = [
+  'tool_calls',
+  'tool_call',
+  'calls',
+  'function_calls',
+  'function_call',
+  'tool_uses',
+  'tools',
+  'function',
+];
 /** What says of a call what came of it, or what a tool is. */
-const otherKeys = /^(?:results?|outputs?|response|status|error|returned|expected|description|examples?|inputSchema|input_schema)$/i;
+const otherKeys =
+  /^(?:results?|outputs?|response|status|error|returned|expected|description|examples?|inputSchema|input_schema)$/i;
 const nameKey = new RegExp(`["'](?:${nameKeys.join('|')})["']\\s*:\\s*["']${nameText}["']`);
 const inputKey = new RegExp(`["'](?:${inputKeys.join('|')})["']\\s*:`);
 
@@ -266,7 +293,9 @@ function nameInJson(json: string, isTool: IsTool, isMarked: boolean): string | u
   const head = json.slice(0, maxHeadChars);
   const named = nameKey.exec(head);
   if (!named?.[1] || !isTool(named[1])) return undefined;
-  return isMarked || inputKey.test(head) || head.slice(named.index + named[0].length).trim() === '' ? named[1] : undefined;
+  return isMarked || inputKey.test(head) || head.slice(named.index + named[0].length).trim() === ''
+    ? named[1]
+    : undefined;
 }
 
 function nameInValue(value: unknown, isTool: IsTool, isMarked: boolean, depth = 0): string | undefined {
@@ -329,11 +358,11 @@ function plainCall(text: string, at: number, isTool: IsTool): FoundCall | undefi
   return { name: match[1], end: closed < 0 ? text.length : closed, isMarked: false };
 }
 
-/** Where what a bracket opens is closed again, with strings skipped; -1 where it is cut. */
+/** Where what a bracket opens is closed again, with strings skipped; -1 where it is cut, or very long. */
 function balancedEnd(text: string, at: number): number {
   let depth = 0;
   let quote = '';
-  for (let index = at; index < text.length; index += 1) {
+  for (let index = at; index < Math.min(text.length, at + maxInputChars); index += 1) {
     const character = text[index] ?? '';
     if (quote !== '') {
       if (character === '\\') index += 1;

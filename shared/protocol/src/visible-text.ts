@@ -163,7 +163,7 @@ function nextMatch(pattern: RegExp, text: string, at: number): { at: number; mar
 
 /** Where an answer's first word is. */
 function afterBeginning(text: string, from: number): number {
-  for (let at = from; ; ) {
+  for (let at = from; ;) {
     nextWord.lastIndex = at;
     at = nextWord.exec(text)?.index ?? text.length;
     const mark = matchAt(beginningHere, text, at);

@@ -5,10 +5,48 @@ const read = (text: string) => readText(text, ['messages.send', 'file.read'], fa
 
 test.each(
   [
-    ...['<think>', '</think>', '<think></think>', '{', '[', '(', '{"name":', '<tool_call>', '<tool_call>{', '`', '```\n', '\n', ' '],
-    ...['<', '<|', '[TOOL_CALLS]', '<function=', '{"name": "messages_send", "arguments": {', '<|channel|>', '<|message|>'],
-    ...['<|start|>assistant to=functions.x<|message|>a', 'messages_send(', '"', '.</think> ', '<|end|>', '```json\n{}\n```\n', '> '],
-    ...['Action: ', '<invoke name="', '<think ', '<|end|> ', '{"name":"messages_send","arguments":{}}\n', '</a> end', ': <tool_call>{'],
+    ...[
+      '<think>',
+      '</think>',
+      '<think></think>',
+      '{',
+      '[',
+      '(',
+      '{"name":',
+      '<tool_call>',
+      '<tool_call>{',
+      '`',
+      '```\n',
+      '\n',
+      ' ',
+    ],
+    ...[
+      '<',
+      '<|',
+      '[TOOL_CALLS]',
+      '<function=',
+      '{"name": "messages_send", "arguments": {',
+      '<|channel|>',
+      '<|message|>',
+    ],
+    ...[
+      '<|start|>assistant to=functions.x<|message|>a',
+      'messages_send(',
+      '"',
+      '.</think> ',
+      '<|end|>',
+      '```json\n{}\n```\n',
+      '> ',
+    ],
+    ...[
+      'Action: ',
+      '<invoke name="',
+      '<think ',
+      '<|end|> ',
+      '{"name":"messages_send","arguments":{}}\n',
+      '</a> end',
+      ': <tool_call>{',
+    ],
   ].map((piece) => [piece]),
 )('takes time in proportion to the text: %j', (piece) => {
   const timeOf = (chars: number) => {

@@ -42,13 +42,13 @@ const calls: Record<string, string> = {
   'hermes, with a result of its own': `<tool_call>${json}</tool_call>\n<tool_response>{"ok": true}</tool_response>\nI have told the user.`,
   'hermes, fenced': `\`\`\`xml\n<tool_call>${json}</tool_call>\n\`\`\``,
   'a name alone': '[TOOL_CALLS] [{"name": "messages_send"}]',
-  'function_call': `I send it.\n<function_call>${json}`,
+  function_call: `I send it.\n<function_call>${json}`,
   'llama, function': '<function=messages_send>{"recipient": "user"}</function>',
   'llama, function, cut': '<function=messages_send>{"recipient": "us',
   'llama, python tag': `<|python_tag|>${json}`,
   'llama, python tag, code': '<|python_tag|>messages_send.call(recipient="user")',
   'llama, pythonic': '[messages_send(recipient="user", body="done"), artifacts_list()]',
-  'mistral': `[TOOL_CALLS] [${json}]`,
+  mistral: `[TOOL_CALLS] [${json}]`,
   'mistral, newer': '[TOOL_CALLS]messages_send[ARGS]{"recipient": "user"}',
   'lm studio': `[TOOL_REQUEST]${json}[END_TOOL_REQUEST]`,
   harmony: '<|channel|>commentary to=functions.messages_send <|constrain|>json<|message|>{"recipient":"user"}<|call|>',
@@ -64,19 +64,24 @@ const calls: Record<string, string> = {
   'deepseek v3':
     '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>messages_send\n```json\n{"recipient": "user"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
   'deepseek v3.1':
-    'Sure.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>messages_send<｜tool▁sep｜>{"recipient": "user"}<｜tool▁call▁end｜>'.slice(5),
-  'tool_code': '```tool_code\nprint(default_api.messages_send(recipient="user", body="done"))\n```',
+    'Sure.<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>messages_send<｜tool▁sep｜>{"recipient": "user"}<｜tool▁call▁end｜>'.slice(
+      5,
+    ),
+  tool_code: '```tool_code\nprint(default_api.messages_send(recipient="user", body="done"))\n```',
   'tool_code, a variable': '```tool_code\nanswer = default_api.messages_send(recipient="user")\nprint(answer)\n```',
   'tool_code, no fence': 'tool_code\nprint(default_api.messages_send(recipient="user"))',
   'tool_code, a tag': '<tool_code>\nprint(default_api.messages_send(recipient="user"))\n</tool_code>',
   anthropic:
     '<function_calls>\n<invoke name="messages_send">\n<parameter name="recipient">user</parameter>\n</invoke>\n</function_calls>',
   'anthropic, invoke alone': 'I will write to the user.\n<invoke name="messages_send">\n<parameter name="recipient">us',
-  minimax: '<minimax:tool_call>\n<invoke name="messages_send">\n<parameter name="recipient">user</parameter>\n</invoke>\n</minimax:tool_call>',
+  minimax:
+    '<minimax:tool_call>\n<invoke name="messages_send">\n<parameter name="recipient">user</parameter>\n</invoke>\n</minimax:tool_call>',
   kimi: '<|tool_calls_section_begin|><|tool_call_begin|>functions.messages_send:0<|tool_call_argument_begin|>{"recipient": "user"}<|tool_call_end|><|tool_calls_section_end|>',
   glm: '<tool_call>messages_send\n<arg_key>recipient</arg_key>\n<arg_value>user</arg_value>\n</tool_call>',
-  'qwen coder': '<tool_call>\n<function=messages_send>\n<parameter=recipient>\nuser\n</parameter>\n</function>\n</tool_call>',
-  'qwen coder, without its first mark': '<function=messages_send>\n<parameter=recipient>\nuser\n</parameter>\n</function>\n</tool_call>',
+  'qwen coder':
+    '<tool_call>\n<function=messages_send>\n<parameter=recipient>\nuser\n</parameter>\n</function>\n</tool_call>',
+  'qwen coder, without its first mark':
+    '<function=messages_send>\n<parameter=recipient>\nuser\n</parameter>\n</function>\n</tool_call>',
   gemma: '<|tool_call>call:messages_send{recipient:<|"|>user<|"|>}<tool_call|>',
   'gemma, function': '<start_function_call>call:messages_send{recipient:<escape>user<escape>}<end_function_call>',
   cohere: `<|START_ACTION|>[{"tool_call_id": "0", "tool_name": "messages_send", "parameters": {}}]<|END_ACTION|>`,
@@ -138,12 +143,18 @@ describe('an answer’s text', () => {
     expect(read(json, true).meaning).toBe('call');
   });
 
-  test.each(['', ' \n\t', '\u200B', '<think>I should.</think>', '<think>\n\n</think>\n\n', '<think>I should', '</think>', '<|im_end|>'])(
-    'is nothing: %j',
-    (text) => {
-      expect(read(text)).toMatchObject({ meaning: 'nothing', text: expect.stringMatching(/^[\s\u200B]*$/) });
-    },
-  );
+  test.each([
+    '',
+    ' \n\t',
+    '\u200B',
+    '<think>I should.</think>',
+    '<think>\n\n</think>\n\n',
+    '<think>I should',
+    '</think>',
+    '<|im_end|>',
+  ])('is nothing: %j', (text) => {
+    expect(read(text)).toMatchObject({ meaning: 'nothing', text: expect.stringMatching(/^[\s\u200B]*$/) });
+  });
 });
 
 describe('thoughts', () => {

@@ -79,6 +79,7 @@ const helps: Readonly<Record<FailureCode, Help>> = {
       "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
   },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
+  'answer-empty': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-withheld': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-endless': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },

@@ -541,4 +541,9 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     version: 40,
     sql: 'ALTER TABLE model_calls ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;',
   },
+  {
+    // What a runner made of an answer that ended no turn.
+    version: 41,
+    sql: 'ALTER TABLE model_calls ADD COLUMN reading TEXT;',
+  },
 ];
