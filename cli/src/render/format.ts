@@ -141,5 +141,5 @@ export const readings: Readonly<Record<Exclude<NonNullable<ModelCallView['readin
   cut: 'cut; asked again',
   'call-as-text': 'call as text; asked again',
   blank: 'blank; asked again',
-  uncaptured: 'too large; asked again',
+  oversized: 'too large; asked again',
 };

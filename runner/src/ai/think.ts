@@ -32,7 +32,7 @@ const maxCallsAtOnce = 32;
 const maxContinuations = 3;
 /** How often a turn's model is told that it has written a call as text. */
 const maxCallsInText = 3;
-/** How often a turn's model is asked again for an answer that says nothing, until a call succeeds. */
+/** How often a turn's model is asked again after blank answers, until a call succeeds. */
 const maxBlanks = 3;
 /** How often in a row a model may make the same call, the input of which is refused. */
 const maxRefusals = 3;
@@ -133,15 +133,15 @@ class Turn {
   ): Exclude<AnswerReading, 'notes'> | undefined {
     if (reading && reading !== 'notes') return reading;
     if (finishReason === 'length') return 'cut';
-    // An attempt of before has gone on from here, or its ToolHost keeps no readings.
+    // An older runner has continued from here, or its ToolHost keeps no readings.
     const isOlder = reading === undefined;
     if (isOlder ? this.input.tools.length > 0 && hasCallMark(text) : meaning === 'call') return 'call-as-text';
-    // The model is told again, until its ToolHost ends the turn.
-    if (this.#isUncaptured) return 'uncaptured';
+    // This repeats until the ToolHost ends the turn.
+    if (this.#isUncaptured) return 'oversized';
     return !isOlder && meaning === 'nothing' && !this.#hasWorked ? 'blank' : undefined;
   }
 
-  /** @throws ToldFailure where the model was told so too often */
+  /** @throws ToldFailure after too many of one kind */
   #followUp({ reference, reading: known }: ReceivedAnswer, reading: Exclude<AnswerReading, 'notes'>): void {
     if (reading === 'call-as-text') {
       this.#callsInText += 1;
@@ -150,7 +150,7 @@ class Turn {
     }
     if (reading === 'blank') {
       this.#blanks += 1;
-      if (this.#blanks > maxBlanks) throw nothingSaid();
+      if (this.#blanks > maxBlanks) throw emptyAnswers();
     }
     this.#told.add(followUps[reading]);
     if (reference && known !== undefined) this.#read = { answer: reference.answer, reading };
@@ -325,7 +325,7 @@ function callsAsText(): ToldFailure {
   );
 }
 
-function nothingSaid(): ToldFailure {
+function emptyAnswers(): ToldFailure {
   return new ToldFailure(
     'answer-empty',
     `The model has answered nothing, ${maxBlanks + 1} times, though it was asked for one word, and no call of its has succeeded since the last refusal: give it a larger maxOutputTokens if its thoughts take all of it, or have its server read them (vLLM: --reasoning-parser), or use another model. Redeliver its mail then.`,

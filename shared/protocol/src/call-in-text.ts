@@ -1,15 +1,16 @@
+import { balancedEnd, type IsTool, maxCalls, maxHeadChars, nameInJson } from './call-in-json.js';
 import { meantName } from './meant-calls.js';
 import { type VisibleText, visibleText } from './visible-text.js';
 
-// Models write calls into their text where their server does not read them. What holds such a call is told from an answer that
-// speaks of one: the text is the call, or ends with it after a few words that announce it. Only what names one of the agent's
-// tools counts.
+// Models write calls into their text where their server does not read them. Such a call differs from an answer that describes
+// one: the text is the call, or ends with it after a few words that announce it. Only what names one of the agent's tools
+// counts.
 
-/** What an answer's text is: an answer, a call in a form that nobody carries out, or nothing. */
+/** What an answer's text is: an answer, a call in a form that is not carried out, or nothing. */
 export type Meaning = 'answer' | 'call' | 'nothing';
 
 /**
- * Reads an answer's text: takes the thoughts out of it, and tells what the rest is.
+ * Reads an answer's text: takes the thoughts out of it, and classifies the rest.
  *
  * @param tools the names of the agent's tools
  * @param hasWorked whether the agent's last calls have succeeded: then what may be an example is one
@@ -38,84 +39,77 @@ interface FoundCall {
   isMarked: boolean;
 }
 
-/** Whether a written name is one of the agent's tools. */
-type IsTool = (written: string) => boolean;
-
 /** How far from a text's beginning a call may begin: after that it is a part of an answer. */
 const maxPreambleChars = 1_500;
 /** The same where it has no marks. */
 const maxPlainPreambleChars = 400;
-/** How much of a text is searched for a call's name. */
-const maxHeadChars = 2_000;
-/** The longest input of a call that is read to its end. */
-const maxInputChars = 64 * 1024;
 /** How many calls of a text may be such that are not meant. */
-const maxPlaces = 8;
+const maxExamples = 8;
 /** How many marks may come before a call's name. */
 const maxMarks = 20;
-/** How many calls one after the other are read. */
-const maxCalls = 64;
 
 /**
- * The tool that a text calls in a form that nobody carries out; undefined for an answer.
+ * The tool that a text calls in a form that is not carried out; undefined for an answer.
  *
  * @param tools the names of the agent's tools
  * @param hasWorked whether the agent's last calls have succeeded: then what may be an example is one
  */
-export function callInText(said: string, tools: readonly string[], hasWorked = false): string | undefined {
-  const text = said.trim();
+export function callInText(answer: string, tools: readonly string[], hasWorked = false): string | undefined {
+  const text = answer.trim();
   const isTool = (written: string) => meantName(written.replace(/\.call$/, ''), tools) !== undefined;
-  let places = 0;
-  for (const at of placesIn(text)) {
+  let examples = 0;
+  for (const at of candidatesIn(text)) {
     const found = callAt(text, at, isTool);
     if (!found) continue;
-    if (isCall(text.slice(0, at).trim(), found, text.slice(found.end), hasWorked)) return found.name;
-    places += 1;
-    if (places >= maxPlaces) return undefined;
+    if (isCall(text.slice(0, at), found, text.slice(found.end), hasWorked)) return found.name;
+    examples += 1;
+    if (examples >= maxExamples) return undefined;
   }
   return undefined;
 }
 
-/** Where a call may begin: at a line's beginning, or as a mark after a sentence. What is in a fence is in its fence. */
-function* placesIn(text: string): Generator<number> {
+/** Where a call may begin: at a line's beginning, or as a mark within it. What is in a fence is in its fence. */
+function* candidatesIn(text: string): Generator<number> {
   for (let at = 0; at < text.length && at <= maxPreambleChars;) {
     const newline = text.indexOf('\n', at);
     const lineEnd = newline < 0 ? text.length : newline;
     const begin = at + (/^[ \t]*/.exec(text.slice(at, Math.min(lineEnd, at + 200)))?.[0].length ?? 0);
     if (begin < lineEnd && begin - at < 4) yield begin;
     const line = text.slice(begin, Math.min(lineEnd, begin + maxPreambleChars));
-    for (const { index, 0: sentence } of line.matchAll(/[.!?:…]["')\]]?[ \t]{1,9}(?=[<[]|Action:)/g)) {
-      yield begin + index + sentence.length;
+    for (const { index } of line.matchAll(markWithin)) {
+      // An odd number of them before it begins a code span.
+      if (line.slice(0, index).split('`').length % 2 === 1) yield begin + index;
     }
     at = text.startsWith('```', begin) ? fenceEnd(text, begin) : lineEnd + 1;
   }
 }
 
+const markWithin =
+  /(?<=[\p{L}\p{N}.!?:…。！？)*][ \t]{0,3})(?:<[|｜]|<(?:tool_?calls?|function_?calls?|function=|invoke |[\w-]{1,20}:tool_call)|\[TOOL_|Action:)/giu;
+
 const wordsOfTalk =
-  /\b(?:examples?|e\.g|instances?|such as|look(?:s|ed)?|format(?:ted|s)?|syntax|templates?|would(?! like)|could|samples?|shape|schema|how|shown?|shows|below|above|writes|wrote|written|emits?|prints?|quot(?:es?|ed)|says|said|received|contains?|docs|documentation|means?|marks?|tags?|tokens?|parsers?)\b/i;
+  /^#{1,6} |\b(?:examples?|e\.g|instances?|such as|looks|look like|format(?:ted|s)?|syntax|templates?|would(?! like)|could|samples?|shape|schema|how|shown?|shows|below|above|writes|wrote|written|emits?|prints?|quot(?:es?|ed)|says|said|received|contains?|docs|documentation|means?|marks?|tags?|tokens?|parsers?|beispiel\w*|z\.\s?b|exemples?|ejemplos?|esempi\w*|exemplos?)\b|例|пример/imu;
+const wordsOfReport = /\b(?:was|were|had|has|did|logs?|logged|transcripts?|history|previous(?:ly)?)\b/i;
 const wordsOfIntent =
   /\b(?:I(?:['’]ll| will| shall| am|['’]m| need to| should| must| want to| can)|let me|let['’]s|calling|sending|invoking|using|going to|now)\b/i;
 
 /** Whether a call is meant, by what stands around it. */
-function isCall(preamble: string, { isMarked }: FoundCall, rest: string, hasWorked: boolean): boolean {
+function isCall(before: string, { isMarked }: FoundCall, rest: string, hasWorked: boolean): boolean {
+  const preamble = before.trim();
   const after = rest.trim();
   if (preamble === '') {
     if (after === '') return true;
-    // A sentence that goes on after it speaks of it.
+    // A sentence that continues after it is about it.
     if (/^[ \t]*[\p{Ll},;:.)—–-]/u.test(rest)) return false;
     return !wordsOfTalk.test(after.slice(0, 300)) && (isMarked || !hasWorked);
   }
   if (preamble.length > (isMarked ? maxPreambleChars : maxPlainPreambleChars)) return false;
   const announcing = preamble.slice(-200);
-  if (wordsOfTalk.test(announcing)) return false;
   const isIntent = wordsOfIntent.test(announcing);
-  if (
-    after !== '' &&
-    !/^<[|｜/]?\w*(?:tool_response|tool_result|tool_output|function_results?|observation)/i.test(after)
-  ) {
-    return isMarked && isIntent && !hasWorked && !wordsOfTalk.test(after.slice(0, 300));
-  }
-  return isIntent || !hasWorked;
+  if (wordsOfTalk.test(announcing)) return false;
+  if (!isIntent && (hasWorked || wordsOfReport.test(announcing) || /[\p{L}\p{N},][ \t]*$/u.test(before))) return false;
+  if (after === '' || /^<[|｜/]?\w*(?:response|results?|output|observation)/i.test(after)) return true;
+  return isMarked && isIntent && !hasWorked && !wordsOfTalk.test(after.slice(0, 300));
 }
 
 function callAt(text: string, at: number, isTool: IsTool): FoundCall | undefined {
@@ -189,7 +183,8 @@ const wordName =
   /(?:function\s*(?:<[|｜][^<>\n]{0,40}[|｜]>))?(?:call:|print\(\s*)?(?:functions?[.:/]|default_api\.)?([A-Za-z_][\w.-]{0,99})(?::\d+)?\s*(?=[({<[｜|`\n]|$)/y;
 const channelCall =
   /(?:<\|start\|>)?(?:assistant)?\s*(?:<\|channel\|>)?(?:assistant)?\s*(?:analysis|commentary|final)?\s*\bto=(?:functions?\.)?([\w.:-]{1,100})/iy;
-const reactCall = /Action\s*:\s*`?([\w.-]{1,100})`?[ \t]*\n+\s*Action[ _]Input\s*:/iy;
+const reactCall =
+  /\**(?:Action|Tool|Function)(?:[ _](?:Call|Name))?\**\s*:\s*\**\s*`?([\w.-]{1,100})`?[ \t]*\n+\s*\**(?:Action[ _])?(?:Input|Arguments|Args|Parameters)\**\s*:/iy;
 const toolTag = /<([A-Za-z_][\w.-]{2,99})>\s*(?=[<{])/y;
 const closingMark =
   /<\/[\w:｜|-]{1,60}>|<[|｜]?\/?[^<>\n]{0,60}(?:end|call|section|eom|eot|tool)[^<>\n]{0,60}[|｜]?>|\[(?:\/|END_)[A-Z_]{2,20}\]/gi;
@@ -254,76 +249,6 @@ function jsonCall(text: string, at: number, isTool: IsTool): FoundCall | undefin
   return name === undefined ? undefined : { name, end, isMarked: false };
 }
 
-const nameKeys = ['name', 'tool', 'tool_name', 'toolName', 'function_name', 'function', 'action', 'recipient_name'];
-const inputKeys = [
-  ...[
-    'arguments',
-    'parameters',
-    'input',
-    'args',
-    'params',
-    'action_input',
-    'tool_input',
-    'kwargs',
-    'tool_args',
-    'inputs',
-  ],
-];
-const listKeys = [
-  'tool_calls',
-  'tool_call',
-  'calls',
-  'function_calls',
-  'function_call',
-  'tool_uses',
-  'tools',
-  'function',
-];
-/** What says of a call what came of it, or what a tool is. */
-const otherKeys =
-  /^(?:results?|outputs?|response|status|error|returned|expected|description|examples?|inputSchema|input_schema)$/i;
-const nameKey = new RegExp(`["'](?:${nameKeys.join('|')})["']\\s*:\\s*["']${nameText}["']`);
-const inputKey = new RegExp(`["'](?:${inputKeys.join('|')})["']\\s*:`);
-
-/** @param isMarked whether a name alone is a call */
-function nameInJson(json: string, isTool: IsTool, isMarked: boolean): string | undefined {
-  const value = parsed(json);
-  if (value !== undefined) return nameInValue(value.of, isTool, isMarked);
-  // Cut, or not quite JSON.
-  const head = json.slice(0, maxHeadChars);
-  const named = nameKey.exec(head);
-  if (!named?.[1] || !isTool(named[1])) return undefined;
-  return isMarked || inputKey.test(head) || head.slice(named.index + named[0].length).trim() === ''
-    ? named[1]
-    : undefined;
-}
-
-function nameInValue(value: unknown, isTool: IsTool, isMarked: boolean, depth = 0): string | undefined {
-  if (typeof value !== 'object' || value === null || depth > 4) return undefined;
-  if (Array.isArray(value)) {
-    const names = value.slice(0, maxCalls).map((item) => nameInValue(item, isTool, isMarked, depth + 1));
-    return names.every((name) => name !== undefined) ? names[0] : undefined;
-  }
-  const fields = value as Record<string, unknown>;
-  const keys = Object.keys(fields);
-  if (keys.length > 12 || keys.some((key) => otherKeys.test(key))) return undefined;
-  const input = inputKeys.find((key) => Object.hasOwn(fields, key));
-  for (const key of nameKeys) {
-    const written = fields[key];
-    if (typeof written !== 'string' || !isTool(written)) continue;
-    const isSchema = input !== undefined && isObject(fields[input]) && 'properties' in (fields[input] as object);
-    return !isSchema && (isMarked || input !== undefined) ? written : undefined;
-  }
-  for (const key of listKeys) {
-    const name = Object.hasOwn(fields, key) ? nameInValue(fields[key], isTool, isMarked, depth + 1) : undefined;
-    if (name !== undefined) return name;
-  }
-  const [only] = keys;
-  return keys.length === 1 && only !== undefined && isTool(only) && isObject(fields[only]) ? only : undefined;
-}
-
-const isObject = (value: unknown) => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const codeHere =
   /(?:tool_code\s*\n\s*)?(?:\w{1,40}\s*=\s*)?\[?\s*(?:print\(\s*)?(?:await\s+)?(?:default_api\.|functions?\.|tools?\.)?([A-Za-z_][\w.-]{0,99})\((?=\s*(?:\)|\w{1,60}\s*=[^=]|[{"']))/y;
 
@@ -356,33 +281,6 @@ function plainCall(text: string, at: number, isTool: IsTool): FoundCall | undefi
   if (!match?.[1] || !isTool(match[1])) return undefined;
   const closed = balancedEnd(text, match[0].length);
   return { name: match[1], end: closed < 0 ? text.length : closed, isMarked: false };
-}
-
-/** Where what a bracket opens is closed again, with strings skipped; -1 where it is cut, or very long. */
-function balancedEnd(text: string, at: number): number {
-  let depth = 0;
-  let quote = '';
-  for (let index = at; index < Math.min(text.length, at + maxInputChars); index += 1) {
-    const character = text[index] ?? '';
-    if (quote !== '') {
-      if (character === '\\') index += 1;
-      else if (character === quote) quote = '';
-    } else if (character === '"' || (character === "'" && /[\s([{,=:]/.test(text[index - 1] ?? ''))) quote = character;
-    else if (character === '{' || character === '[' || character === '(') depth += 1;
-    else if (character === '}' || character === ']' || character === ')') {
-      depth -= 1;
-      if (depth <= 0) return index + 1;
-    }
-  }
-  return -1;
-}
-
-function parsed(json: string): { of: unknown } | undefined {
-  try {
-    return { of: JSON.parse(json) };
-  } catch {
-    return undefined;
-  }
 }
 
 function afterSpace(text: string, at: number): number {

@@ -39,7 +39,7 @@ export const followUps: Record<Exclude<AnswerReading, 'notes'>, ChatMessage> = {
   cut: goOnMessage,
   'call-as-text': callInTextMessage,
   blank: blankMessage,
-  uncaptured: { role: 'user', content: '[The turn cannot end like this.]' },
+  oversized: { role: 'user', content: '[The turn cannot end like this.]' },
 };
 
 /** A tool's name as a function's: without dots, which function names do not have. */

@@ -78,12 +78,12 @@ export type AnswerReference = z.infer<typeof answerReference>;
  * whatever rules it would read it then.
  *
  * - `cut`: it was cut at its longest
- * - `call-as-text`: it is a call in a form that nobody carries out
+ * - `call-as-text`: it is a call in a form that is not carried out
  * - `blank`: it says nothing, and no call has succeeded
- * - `uncaptured`: the workspace cannot be captured, so the turn cannot end
+ * - `oversized`: the workspace is too large to be captured, so the turn cannot end
  * - `notes`: notes, without the thoughts before them
  */
-export const answerReading = z.enum(['cut', 'call-as-text', 'blank', 'uncaptured', 'notes']);
+export const answerReading = z.enum(['cut', 'call-as-text', 'blank', 'oversized', 'notes']);
 export type AnswerReading = z.infer<typeof answerReading>;
 
 /** The newest answer that a runner has read, and what it made of it. */

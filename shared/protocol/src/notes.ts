@@ -15,7 +15,7 @@ export function notesIn({ text: written, refusal, finishReason }: ModelAnswer): 
   return isBlank(text) || refusal !== undefined || finishReason === 'content_filter' ? undefined : text;
 }
 
-/** The same by the rule of before, for a turn that has gone on by it: thoughts are part of notes. */
+/** The notes by the older rule, for a turn that continued by it: thoughts are part of them. */
 export function olderNotesIn({ text, refusal, finishReason }: ModelAnswer): string | undefined {
   return text.trim() === '' || refusal !== undefined || finishReason === 'content_filter' ? undefined : text;
 }

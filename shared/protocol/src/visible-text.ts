@@ -32,14 +32,14 @@ const endMarks = [
 export function visibleText(written: string): VisibleText {
   const thoughts: string[] = [];
   const take = (thought: string) => thought.trim() !== '' && thoughts.push(thought.trim());
-  const said = (text: string) => ({ thoughts: thoughts.join('\n\n'), text: withoutEnd(text) });
+  const result = (text: string) => ({ thoughts: thoughts.join('\n\n'), text: withoutEnd(text) });
   const begin = afterBeginning(written, 0);
   let from = begin;
   for (let first = matchAt(openingHere, written, from); first; first = matchAt(openingHere, written, from)) {
     const start = from + first.length;
     const end = nextMatch(nextClosing, written, start);
     take(written.slice(start, end?.at));
-    if (!end) return said('');
+    if (!end) return result('');
     from = afterBeginning(written, end.at + end.mark.length);
   }
   const lone = loneClosing(written, from);
@@ -49,7 +49,7 @@ export function visibleText(written: string): VisibleText {
   }
   const channels = inChannels(written, from);
   channels?.thoughts.forEach(take);
-  return said(channels?.text ?? (from === begin ? written : written.slice(from)));
+  return result(channels?.text ?? (from === begin ? written : written.slice(from)));
 }
 
 /** The last mark that closes what nothing has opened. */
@@ -73,23 +73,23 @@ function loneClosing(text: string, from: number): { at: number; mark: string } |
 const isOther = (mark: string) => mark.startsWith('[') && mark !== mark.toUpperCase();
 
 const quotes = '`"\'“‘«(';
-/** How far back a line is looked at. */
-const maxLookBack = 200;
+/** How much of a line is read before a mark. */
+const maxLineChars = 200;
 
 /** Whether a mark is in quotes or in a code span. */
 function isMentioned(text: string, at: number, mark: string): boolean {
   const [previous, next] = [text[at - 1] ?? '', text[at + mark.length] ?? ''];
   if (previous !== '' && next !== '' && quotes.includes(previous) && '`"\'”’»)'.includes(next)) return true;
-  const line = text.slice(Math.max(0, at - maxLookBack), at);
+  const line = text.slice(Math.max(0, at - maxLineChars), at);
   return (line.slice(line.lastIndexOf('\n') + 1).split('`').length - 1) % 2 === 1;
 }
 
 /** Whether what is before a mark may be a thought's end: a sentence's, a line's, or anything without a space between. */
 function endsThought(text: string, at: number): boolean {
-  const previous = text.slice(Math.max(0, at - maxLookBack), at);
-  const said = previous.trimEnd();
-  if (said === '' || said === previous) return !'(`'.includes(said.at(-1) ?? ' ');
-  return previous.slice(said.length).includes('\n') || /[.!?…。！？)\]}"'”’*>]$/.test(said);
+  const previous = text.slice(Math.max(0, at - maxLineChars), at);
+  const end = previous.trimEnd();
+  if (end === '' || end === previous) return !'(`'.includes(end.at(-1) ?? ' ');
+  return previous.slice(end.length).includes('\n') || /[.!?…。！？)\]}"'”’*>]$/.test(end);
 }
 
 /** Texts of the channels of gpt-oss, whose server does not read them. Calls stay, with what names them. */
@@ -99,10 +99,10 @@ function inChannels(text: string, from: number): { thoughts: string[]; text: str
   if (!/^analysis[A-Z][a-z'’]/.test(text.slice(from, from + 12))) return undefined;
   const end = ['assistantfinal', 'assistantcommentary'].map((one) => text.lastIndexOf(one)).filter((at) => at >= 0);
   const at = end.length === 0 ? text.length : Math.max(...end);
-  const said = text.slice(at + 'assistant'.length);
+  const rest = text.slice(at + 'assistant'.length);
   return {
     thoughts: [text.slice(from + 'analysis'.length, at)],
-    text: said.startsWith('final') ? said.slice('final'.length).trimStart() : said,
+    text: rest.startsWith('final') ? rest.slice('final'.length).trimStart() : rest,
   };
 }
 
@@ -112,15 +112,15 @@ const maxHeaderChars = 300;
 function partsOf(text: string): { thoughts: string[]; text: string } {
   const marks = /<\|(start|channel|message|end|call|return|constrain)\|>/g;
   const thoughts: string[] = [];
-  const said: string[] = [];
+  const shown: string[] = [];
   let header = '';
   let isBody = false;
   let at = 0;
   const keep = (piece: string) => {
     if (!isBody) header = `${header} ${piece.trim()}`.slice(0, maxHeaderChars);
-    else if (/\bto=/.test(header)) said.push(`<|channel|>${header.trim()}<|message|>${piece}`);
+    else if (/\bto=/.test(header)) shown.push(`<|channel|>${header.trim()}<|message|>${piece}`);
     else if (/\banalysis\b/.test(header)) thoughts.push(piece);
-    else said.push(piece.trim());
+    else shown.push(piece.trim());
   };
   for (let match = marks.exec(text); match; match = marks.exec(text)) {
     keep(text.slice(at, match.index));
@@ -134,16 +134,16 @@ function partsOf(text: string): { thoughts: string[]; text: string } {
   }
   keep(text.slice(at));
   const cut = !isBody && /\bto=/.test(header) ? [`<|channel|>${header.trim()}`] : [];
-  return { thoughts, text: [...said.filter((piece) => piece !== ''), ...cut].join('\n') };
+  return { thoughts, text: [...shown.filter((piece) => piece !== ''), ...cut].join('\n') };
 }
 
 function withoutEnd(text: string): string {
-  let kept = text;
+  let rest = text;
   for (;;) {
-    const short = kept.trimEnd();
+    const short = rest.trimEnd();
     const mark = endMarks.find((one) => short.endsWith(one));
-    if (mark === undefined) return kept;
-    kept = short.slice(0, -mark.length);
+    if (mark === undefined) return rest;
+    rest = short.slice(0, -mark.length);
   }
 }
 

@@ -23,7 +23,7 @@ export const modelCallView = z.object({
   reading: answerReading
     .nullable()
     .describe(
-      'What was made of an answer that ended no turn: `cut` at its longest, a `call-as-text`, `blank`, `uncaptured` where its workspace could not be captured, `notes` on earlier turns. After the first four the model was asked again.',
+      'What was made of an answer that ended no turn: `cut` at its longest, a `call-as-text`, `blank`, `oversized` where its workspace is too large to be captured, `notes` on earlier turns. After the first four the model was asked again.',
     ),
   errorCode: z.string().nullable(),
   startedAt: time,

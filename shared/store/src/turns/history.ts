@@ -62,7 +62,7 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
   let firstKept = before;
   let dropped: number | null = null;
   for (const turn of turnsBetween(reader, agent, (summaryThrough ?? 0) + 1, before - 1).reverse()) {
-    const messages = told(reader, turn, true);
+    const messages = messagesOf(reader, turn, true);
     used += estimatedTokens(attachedBytes(messages));
     for (const message of messages) used += tokensOf(withoutReference(message));
     first = turn.number;
@@ -82,7 +82,7 @@ export function readHistory(reader: SqlReader, agent: string, plan: HistoryPlan,
     ...(summary === undefined ? {} : { summary: toldNotes(summary, contextLimit) }),
     ...(plan.compactThrough === null ? {} : { compact: transcript(reader, agent, plan, contextLimit) }),
     messages: turnsBetween(reader, agent, plan.from, plan.to).flatMap((turn) =>
-      told(reader, turn, plan.withoutThoughts === true),
+      messagesOf(reader, turn, plan.withoutThoughts === true),
     ),
   };
 }
@@ -92,7 +92,7 @@ function transcript(reader: SqlReader, agent: string, plan: HistoryPlan, context
   const from = (plan.summaryThrough ?? 0) + 1;
   let text = '';
   for (const turn of turnsBetween(reader, agent, from, plan.compactThrough ?? 0).reverse()) {
-    const earlier = transcriptText(told(reader, turn, plan.withoutThoughts === true));
+    const earlier = transcriptText(messagesOf(reader, turn, plan.withoutThoughts === true));
     text = text === '' ? earlier : `${earlier}\n\n${text}`;
     if (text.length >= transcriptRoom(contextLimit)) break;
   }
@@ -140,7 +140,7 @@ interface StepRow {
 }
 
 /** One turn as a conversation: its prompt, the answers, and their calls' results. */
-function told(reader: SqlReader, { id }: TurnRef, isWithoutThoughts: boolean): ChatMessage[] {
+function messagesOf(reader: SqlReader, { id }: TurnRef, isWithoutThoughts: boolean): ChatMessage[] {
   const turn = reader.get<{ prompt: string; output_text: string | null }>(
     'SELECT prompt, output_text FROM turns WHERE id = :id',
     { id },
@@ -173,7 +173,7 @@ function told(reader: SqlReader, { id }: TurnRef, isWithoutThoughts: boolean): C
   return ended ? messages : [...messages, assistantMessage({ text, toolCalls: [] })];
 }
 
-/** What a model was told after an answer without calls that another follows. */
+/** The message after an answer without calls that another follows. */
 function whyMore({ finishReason, text }: ModelAnswer, reading: AnswerReading | undefined): ChatMessage {
   if (reading !== undefined && reading !== 'notes') return followUps[reading];
   // It was not kept before.

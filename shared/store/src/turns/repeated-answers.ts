@@ -18,8 +18,8 @@ export function referenceTo(reader: SqlReader, turn: string, step: string): Answ
 }
 
 /**
- * What was made of the answer at a step: null where nothing was asked after it, undefined where a runner that says nothing of
- * that has gone on from it.
+ * What was made of the answer at a step: null where no question followed, undefined where one did from a runner without
+ * readings.
  */
 export function readingAt(reader: SqlReader, turn: string, step: string): AnswerReading | null | undefined {
   const row = reader.get<{ reading: AnswerReading | null; has_next: number }>(

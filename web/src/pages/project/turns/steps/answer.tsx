@@ -13,7 +13,7 @@ const askedAgain: Record<NonNullable<NonNullable<ConversationEntry['answer']>['r
   cut: ', cut at its longest: asked again',
   'call-as-text': ', a call as text: asked again',
   blank: ', blank: asked again',
-  uncaptured: ', its files could not be saved: asked again',
+  oversized: ', its files could not be saved: asked again',
   notes: '',
 };
 
