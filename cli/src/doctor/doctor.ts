@@ -56,7 +56,7 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     server.finding,
     await checkPort(host, port, server.url),
     ...(await checkSystem(session)),
-    ...(await checkEngine(root)),
+    ...(await checkEngine(root, { environment: context.env })),
     checkGit(),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
     ...(await checkProviders(session, server.url !== undefined)),
