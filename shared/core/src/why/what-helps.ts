@@ -88,6 +88,7 @@ const helps: Readonly<Record<FailureCode, Help>> = {
       "A retry would show the same tools again; a new turn shows those of the project's present file. Take the tool out, or name another model, first (suzumio config apply).",
   },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
+  'answer-empty': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-withheld': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-endless': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },

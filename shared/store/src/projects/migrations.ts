@@ -547,4 +547,9 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     version: 41,
     sql: modelFaultsSql,
   },
+  {
+    // What a runner made of an answer that ended no turn.
+    version: 42,
+    sql: 'ALTER TABLE model_calls ADD COLUMN reading TEXT;',
+  },
 ];
