@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { Cell } from '@suzumio/store/cell/cell';
+import { teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 
