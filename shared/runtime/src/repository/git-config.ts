@@ -1,5 +1,5 @@
 /**
- * What Git is told on a worker's host, as its only configuration outside of repositories: it runs nothing that a
+ * What Git is told where it looks at or fetches a repository, as its only configuration outside of repositories: it runs nothing that a
  * repository names, asks nobody, follows no redirect, and checks what it is sent. A file, because the processes that
  * Git itself starts read it, too, which they do not with what is given to it on the command line.
  */
@@ -49,3 +49,18 @@ export const gitConfig = `
 [advice]
 	detachedHead = false
 `;
+
+/** Git's environment: nothing of that of the process which starts it. */
+export const gitEnvironment = {
+  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  SSH_ASKPASS: '/bin/false',
+  GIT_PROTOCOL_FROM_USER: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+} as const;
