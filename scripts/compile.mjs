@@ -1,6 +1,7 @@
 // Compiles each source of our packages to a file of its own in `dist`, without a look at its types: what suites, their
 // programs and tools import by itself. What is bundled is bundled from the sources.
 import { glob } from 'node:fs/promises';
+import process from 'node:process';
 import { build } from 'esbuild';
 import { replaceFile } from './lib/bundle.mjs';
 import { onProjectNode } from './lib/project-node.mjs';
@@ -14,6 +15,7 @@ await main(async () => {
       in: source,
       out: source.replace('/src/', '/dist/').slice(0, -'.ts'.length),
     })),
+    absWorkingDir: process.cwd(),
     outdir: '.',
     platform: 'node',
     format: 'esm',

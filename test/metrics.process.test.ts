@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from './support/poll.js';
-import { promtoolCheck, startPrometheus, type TestPrometheus } from './support/prometheus.js';
+import { dashboardQueries } from './support/dashboard.js';
+import { promtool, promtoolCheck, startPrometheus, type TestPrometheus } from './support/prometheus.js';
 import { type Stack, startStack } from './support/stack.js';
 
-const configFile = fileURLToPath(new URL('../deploy/prometheus.yml', import.meta.url));
+const configFile = fileURLToPath(new URL('../deploy/prometheus/prometheus.yml', import.meta.url));
+const alertFile = fileURLToPath(new URL('../deploy/prometheus/alerts.yml', import.meta.url));
+const alertCases = fileURLToPath(new URL('../deploy/prometheus/alerts.test.yml', import.meta.url));
 const page = readFileSync(new URL('../docs/metrics.md', import.meta.url), 'utf8');
 
 const project = 'metrics';
@@ -124,6 +127,17 @@ const skipped = (process.env['SUZUMIO_TEST_SKIP'] ?? '').split(',').includes('pr
     },
   );
 
+  test('answers each query of the dashboard', async () => {
+    const queries = dashboardQueries();
+    expect(queries.length).toBeGreaterThan(20);
+    // A query that names what no service shows is answered with nothing, too; a unit test knows the names.
+    for (const query of queries) await prometheus.ask(query);
+  });
+
+  test('fires and keeps silent as the cases of each alert say', async () => {
+    expect(await promtool(['test', 'rules', alertCases])).toBe('');
+  });
+
   test('the configuration that comes with Suzumio is valid', async () => {
     expect(await promtoolCheck('config', configFile)).toBe('');
   });
@@ -135,6 +149,7 @@ function configuration(stack: Stack): string {
     stack.services[job as keyof Stack['services']].map(({ healthUrl }) => `'${new URL(healthUrl).host}'`).join(', ');
   return readFileSync(configFile, 'utf8')
     .replace('scrape_interval: 15s', 'scrape_interval: 1s')
+    .replace('rule_files: [alerts.yml]', `rule_files: ['${alertFile}']`)
     .replace(
       /dns_sd_configs: .*names: \[(.+?)\].*/g,
       (_all, job: string) => `static_configs: [{ targets: [${targets(job)}] }]`,

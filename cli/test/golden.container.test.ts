@@ -61,6 +61,8 @@ const fleet: WorkerPresence[] = [
     busy: 3,
     version: '1.2.0',
     state: 'ready',
+    commit: 'a1b2c3d4e5f6',
+    host: 'north.example',
     backends: ['docker', 'process'],
     images: ['suzumio-runner:dev'],
   },

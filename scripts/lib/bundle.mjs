@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { capture } from './steps.mjs';
 
 /** What Node gives an ES module only with all of its exports read; two of these load the whole of `fetch` and of WebCrypto. */
 const readWhole = /^node:(http|crypto)$/;
@@ -51,10 +52,11 @@ export const threads = {
   workspace: { 'workspace/workspace-thread': 'services/turn-worker/src/workspace/workspace-thread.ts' },
 };
 
-/** What bundled code reads of its own package, one directory above it. */
+/** What bundled code reads of its own package, one directory above it: its version, and the commit of the tree, if it has one. */
 export async function packageOf(source) {
   const { version } = JSON.parse(await readFile(source, 'utf8'));
-  return JSON.stringify({ type: 'module', version });
+  const { code, stdout } = await capture('git', ['rev-parse', '--short=12', 'HEAD']);
+  return JSON.stringify({ type: 'module', version, ...(code === 0 && { commit: stdout.trim() }) });
 }
 
 /**

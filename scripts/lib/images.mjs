@@ -32,7 +32,7 @@ const images = [
   serviceImage('toolhost', ['sqlite']),
   serviceImage('turn-worker', [], 'worker'),
   stackImage('redis', ['redis.conf', 'redis-start.sh']),
-  stackImage('prometheus', ['prometheus.yml'], /'--metrics'/),
+  stackImage('prometheus', ['prometheus/prometheus.yml', 'prometheus/alerts.yml'], /'--metrics'/),
 ];
 
 /** What turns run in. */

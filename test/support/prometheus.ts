@@ -61,10 +61,15 @@ export async function startPrometheus(configuration: string): Promise<TestPromet
 
 /** Lets `promtool` check a text; resolves with what it complains of, which is nothing where all is well. */
 export async function promtoolCheck(what: 'metrics' | 'config', subject: string): Promise<string> {
-  const child = spawn('promtool', ['check', what, ...(what === 'config' ? [subject] : [])]);
+  return promtool(['check', what, ...(what === 'config' ? [subject] : [])], what === 'metrics' ? subject : '');
+}
+
+/** Runs `promtool`; resolves with what it prints, and with its exit code where that is not 0. */
+export async function promtool(args: readonly string[], input = ''): Promise<string> {
+  const child = spawn('promtool', args);
   const closed = once(child, 'close') as Promise<[number | null]>;
   // It may end before it has read.
-  child.stdin.on('error', () => undefined).end(what === 'metrics' ? subject : '');
+  child.stdin.on('error', () => undefined).end(input);
   const [out, complaints, [code]] = await Promise.all([text(child.stdout), text(child.stderr), closed]);
   if (code === 0) return complaints;
   return `${out}${complaints}exit code ${String(code)}`;

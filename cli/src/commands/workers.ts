@@ -10,7 +10,9 @@ import { sayRows } from './list.js';
 /** Lists the workers. */
 export const registerWorkers: Register = (program, action) => {
   examples(
-    program.command('workers').description('list the workers that are connected, and what keeps them from turns'),
+    program
+      .command('workers')
+      .description('list the workers that are connected or were lost, and what keeps them from turns'),
     ['workers'],
     ['workers --json | jq -r \'.[] | select(.state == "not-ready") | .worker\'', 'for a program'],
   ).action(action(workers));
@@ -26,6 +28,6 @@ async function workers(session: Session): Promise<undefined> {
   });
   sayRows(session, items, 'No worker is connected: turns wait for one.', workerTable);
   if (elsewhere > 0) say(session, `${count(elsewhere, 'worker')} serve${elsewhere === 1 ? 's' : ''} other cells only.`);
-  const ready = items.length > 0 && items.every(({ state }) => state !== 'not-ready');
+  const ready = items.length > 0 && items.every(({ state }) => state !== 'not-ready' && state !== 'lost');
   sayHint(session, ready ? 'status' : 'doctor');
 }

@@ -5,16 +5,17 @@ import { type Cell, table } from './table.js';
 /** Workers; what one has not told of itself is a dash. */
 export function workerTable(workers: readonly WorkerView[], { context }: Session): string[] {
   return table(
-    ['WORKER', 'STATE', 'BUSY', 'SLOTS', 'VERSION', 'BACKENDS', 'IMAGES', 'PROBLEM'],
+    ['WORKER', 'STATE', 'HOST', 'BUSY', 'SLOTS', 'VERSION', 'BACKENDS', 'IMAGES', 'PROBLEM'],
     workers.map((worker) => [
       worker.worker,
       stateOf(worker),
+      worker.host ?? '-',
       worker.busy === null ? '-' : String(worker.busy),
       String(worker.slots),
-      worker.version ?? '-',
+      [worker.version ?? '-', worker.commit].filter(Boolean).join(' '),
       worker.backends?.join(', ') ?? '-',
       worker.images === null ? '-' : String(worker.images.length),
-      worker.problem ?? '-',
+      worker.lostSince === null ? (worker.problem ?? '-') : `silent since ${worker.lostSince}`,
     ]),
     context.out,
   );
@@ -22,6 +23,6 @@ export function workerTable(workers: readonly WorkerView[], { context }: Session
 
 function stateOf({ state }: WorkerView): Cell {
   if (state === null) return '-';
-  const tones = { ready: 'good', 'not-ready': 'bad', draining: 'warning' } as const;
+  const tones = { ready: 'good', 'not-ready': 'bad', draining: 'warning', lost: 'bad' } as const;
   return [state, tones[state]];
 }

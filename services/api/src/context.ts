@@ -12,7 +12,16 @@ export interface ApiDependencies {
   cell: Cell;
   transport: Pick<
     Transport,
-    'kind' | 'healthy' | 'wake' | 'hint' | 'onHint' | 'fleet' | 'turnJobs' | 'turnJobsAhead' | 'addRepositoryDiff'
+    | 'kind'
+    | 'healthy'
+    | 'wake'
+    | 'hint'
+    | 'onHint'
+    | 'fleet'
+    | 'lostWorkers'
+    | 'turnJobs'
+    | 'turnJobsAhead'
+    | 'addRepositoryDiff'
   >;
   logger: Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
   metrics: Pick<Metrics, 'mailAccepted' | 'requestsRefused'> & { sseClients: Pick<Gauge, 'set' | 'inc' | 'dec'> };

@@ -137,6 +137,7 @@ function noServices(root: string): Omit<ApiDependencies, 'cell'> {
       hint: nothing,
       onHint: () => nothing,
       fleet: refuse,
+      lostWorkers: refuse,
       turnJobs: refuse,
       turnJobsAhead: refuse,
       addRepositoryDiff: refuse,

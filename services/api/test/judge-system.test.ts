@@ -13,7 +13,7 @@ const system = (change: Partial<Seen> = {}): Seen => ({
   services: [alive('api'), alive('scheduler'), alive('toolhost')],
   toolhosts: [{ url: 'http://toolhost:39410', version: '1.0.0', problem: null }],
   queue: { kind: 'redis', turns: { waiting: 3, active: 2, delayed: 0 } },
-  workers: { connected: 1, ready: 1, slots: 4, busy: 2, elsewhere: 0 },
+  workers: { connected: 1, ready: 1, slots: 4, busy: 2, elsewhere: 0, lost: 0 },
   failures: { agents: 0, items: [] },
   undelivered: { messages: 0, items: [] },
   disk: null,
@@ -81,6 +81,9 @@ const worker = (change: Partial<WorkerView> = {}): WorkerView => ({
   slots: 4,
   busy: null,
   version: null,
+  commit: null,
+  host: null,
+  lostSince: null,
   backends: ['docker'],
   images: null,
   ...change,
@@ -103,6 +106,17 @@ test('a worker whose credential was revoked is named, with what to do', () => {
 test('a worker whose host can run no turns is named, with its problem', () => {
   expect(judgedOf(worker({ state: 'not-ready', problem: 'engine-unreachable' }))).toEqual([
     'broken w1 takes no turns (engine-unreachable) | its log says what is wrong on its host | ',
+  ]);
+});
+
+test('a lost worker is named with its host, its program and the moment, beside those that work', () => {
+  const gone = { state: 'lost' as const, slots: 0, host: 'north', version: '1.0.0', commit: 'a1b2c3', lostSince: at };
+  const named = `broken w2 on north (1.0.0 a1b2c3) is lost: last heard of at ${at}; its turns go on elsewhere once their leases end`;
+  const lost = worker({ worker: 'w2', ...gone });
+  expect(judgedOf(worker(), lost).map((finding) => finding.split(' | ')[0])).toEqual(['ok 1 connected', named]);
+  expect(judgedOf(lost).map((finding) => finding.split(' | ')[0])).toEqual([
+    named,
+    'skipped none is connected: turns wait for one',
   ]);
 });
 

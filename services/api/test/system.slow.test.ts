@@ -29,7 +29,7 @@ test('nothing is said to be well that was not seen', async () => {
   expect(services.map(({ service, alive }) => `${service} ${String(alive)}`)).toEqual(['api true']);
   expect(toolhosts).toEqual([]);
   expect(queue).toEqual({ kind: 'memory', turns: { waiting: 0, active: 0, delayed: 0 } });
-  expect(workers).toEqual({ connected: 0, ready: 0, slots: 0, busy: 0, elsewhere: 0 });
+  expect(workers).toEqual({ connected: 0, ready: 0, slots: 0, busy: 0, elsewhere: 0, lost: 0 });
   expect({ failures, undelivered }).toEqual({
     failures: { agents: 0, items: [] },
     undelivered: { messages: 0, items: [] },
@@ -65,7 +65,7 @@ test('workers are counted as they told, and a queue that is away is unknown', as
   await api.transport.announce({ worker: 'w1', slots: 4, busy: 3, state: 'ready', version: '1.0.0' });
   await api.transport.announce({ worker: 'w2', slots: 0, state: 'not-ready', cells: [id] });
   await api.transport.announce({ worker: 'w3', slots: 2, busy: 2, state: 'ready', cells: ['another'] });
-  expect((await system()).workers).toEqual({ connected: 2, ready: 1, slots: 4, busy: 3, elsewhere: 1 });
+  expect((await system()).workers).toEqual({ connected: 2, ready: 1, slots: 4, busy: 3, elsewhere: 1, lost: 0 });
   jest.spyOn(api.transport, 'fleet').mockRejectedValueOnce(new Error('away'));
   jest.spyOn(api.transport, 'turnJobs').mockRejectedValueOnce(new Error('away'));
   expect(await system()).toMatchObject({ workers: null, queue: { turns: null } });

@@ -2,7 +2,6 @@ import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { collectContent } from '@suzumio/store/content/collect-content';
 import { wipe } from '@suzumio/store/redaction/wipe';
-import type { CellFigures } from './cell-figures.js';
 import type { Visits } from './visits.js';
 
 /** How often a project's content is collected. */
@@ -17,7 +16,6 @@ export class ContentCollection {
   constructor(
     private readonly cell: Cell,
     private readonly visits: Visits,
-    private readonly figures: CellFigures,
     private readonly logger: Logger,
   ) {}
 
@@ -39,7 +37,6 @@ export class ContentCollection {
         this.logger.error({ err: wiped.error, project }, 'redacted bytes are still in free space');
       }
       const files = await collectContent(store, directory.projectDir(project), context.now(), storage.history);
-      this.figures.note(store);
       if (files > 0) this.logger.info({ project, files }, 'removed unreferenced content');
     });
   }

@@ -22,6 +22,8 @@ export interface SchedulerConfig {
   leaseCheckMs?: number;
   /** The interval of content collection, one project each. @default 60_000 */
   contentCheckMs?: number;
+  /** The interval at which the gauges of changed projects are read. @default 15_000 */
+  figuresMs?: number;
   /** How long a ToolHost must have served before a lease is judged. @default 15_000 */
   leaseMs?: number;
 }
@@ -43,6 +45,7 @@ export class Scheduler {
   readonly #leases: LeaseCheck;
   readonly #sweep: Sweep;
   readonly #content: ContentCollection;
+  readonly #figures: CellFigures;
   readonly #refill: Refill;
   /** A refill may take long, so nothing waits for it: other rounds go on meanwhile. */
   readonly #fills: Rounds;
@@ -56,19 +59,25 @@ export class Scheduler {
     private readonly dependencies: SchedulerDependencies,
   ) {
     const { cell, transport, logger, metrics } = dependencies;
-    const figures = new CellFigures(cell, transport, metrics, logger);
     this.#visits = new Visits(cell, metrics, logger);
+    this.#figures = new CellFigures(cell, transport, this.#visits, metrics, logger);
     this.#projects = new ProjectScheduler(cell, transport, metrics);
     this.#leases = new LeaseCheck(cell, this.#visits, { metrics, logger }, config.leaseMs ?? 15_000);
-    this.#sweep = new Sweep(cell, this.#visits, this.#projects, this.#leases, figures);
-    this.#content = new ContentCollection(cell, this.#visits, figures, logger);
+    this.#sweep = new Sweep(cell, this.#visits, this.#projects, this.#leases, this.#figures);
+    this.#content = new ContentCollection(cell, this.#visits, logger);
     this.#refill = new Refill(cell, transport, this.#visits, this.#projects);
     this.#fills = roundsOnDemand(() => this.#round('refill', () => this.#refill.run()));
   }
 
   async start(): Promise<void> {
     const { cell, transport } = this.dependencies;
-    const { transportName, sweepIntervalMs = 2_000, leaseCheckMs = 500, contentCheckMs = 60_000 } = this.config;
+    const {
+      transportName,
+      sweepIntervalMs = 2_000,
+      leaseCheckMs = 500,
+      contentCheckMs = 60_000,
+      figuresMs = 15_000,
+    } = this.config;
     this.#delist = await cell.catalog.processes.enlist({
       service: 'scheduler',
       cell: cell.id,
@@ -79,7 +88,8 @@ export class Scheduler {
     const content = startRounds(contentCheckMs, () => this.#round('content', () => this.#content.run()));
     const searches = roundsOnDemand(() => this.#round('search', () => this.#sweep.search(() => sweeps.now())));
     searches.now();
-    this.#rounds = [sweeps, searches, leases, content];
+    const figures = startRounds(figuresMs, () => this.#round('figures', () => this.#figures.run()));
+    this.#rounds = [sweeps, searches, leases, content, figures];
     this.#consumer = transport.consumeWakes((project) => this.#woken(project));
     this.#forgetRecovery = transport.onRecovered(() => {
       this.#sweep.noteRecovery();

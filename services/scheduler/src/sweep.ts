@@ -43,6 +43,7 @@ export class Sweep {
       deliverable: this.#queueIsBack || (await this.projects.queueAnswers()),
       queued: 0,
       running: 0,
+      oldestQueuedMs: null,
     };
     this.#queueIsBack = false;
     const unsettled = catalog.projects.unsettled();
@@ -54,7 +55,7 @@ export class Sweep {
     );
     if (this.visits.stopped) return false;
     this.#quiet.keep(unsettled);
-    await this.figures.tell(found);
+    await this.figures.show(found);
     return found.deliverable;
   }
 
@@ -67,7 +68,6 @@ export class Sweep {
     const known = new Set(catalog.projects.unsettled());
     const others = catalog.projects.all().filter(({ id }) => !known.has(id));
     const visit = async (store: ProjectStore) => {
-      this.figures.note(store);
       if (this.cell.isNoted(store)) return;
       await this.cell.noteStatus(store.project);
       if (!readStatus(store.reader).settled) onFound();
@@ -84,16 +84,16 @@ export class Sweep {
    */
   async #visit(store: ProjectStore, found: Found): Promise<boolean> {
     await this.leases.note(store);
-    this.figures.note(store);
     if (found.deliverable) {
       await this.projects.schedule(store).catch((error: unknown) => {
         if (isSuzumioError(error, 'server-unreachable')) found.deliverable = false;
         throw error;
       });
     }
-    const { queued, running } = countActiveTurns(store.reader);
+    const { queued, running, oldestQueuedMs } = countActiveTurns(store.reader);
     found.queued += queued;
     found.running += running;
+    if (oldestQueuedMs !== null) found.oldestQueuedMs = Math.min(found.oldestQueuedMs ?? Infinity, oldestQueuedMs);
     await carryProfileChanges(this.cell.catalog, store);
     if (!this.cell.isNoted(store)) await this.cell.noteStatus(store.project);
     return queued + running === 0 && agentsToStart(store.reader, store.config).length === 0;

@@ -7,7 +7,7 @@ import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { forEachBounded } from './rounds.js';
 
 /** Why a project is visited. */
-export type Cause = 'wake' | 'sweep' | 'search' | 'leases' | 'content' | 'refill';
+export type Cause = 'wake' | 'sweep' | 'search' | 'leases' | 'content' | 'refill' | 'figures' | 'check';
 
 export interface VisitOptions {
   /** Whether to wait for a project that is being migrated. @default false */

@@ -43,7 +43,7 @@ test('the length of a queue that is away is not shown', async () => {
   await eventually('it is not shown any more', async () => !(await shown()));
 });
 
-test('each sweep says what is stored of all projects, and what the disk has left', async () => {
+test('the figures of projects are those of their last change, and of what waits for a person', async () => {
   const { testing, metrics, scheduler } = await bench();
   const project = await testing.create();
   const content = new ContentStore(testing.cell.directory.projectDir(project));
@@ -51,7 +51,7 @@ test('each sweep says what is stored of all projects, and what the disk has left
     store.content.put(content, [Buffer.alloc(1234)], { owner: 'ada', kind: 'snapshots' }),
   );
   await testing.write(project, () => undefined);
-  await scheduler({ sweepIntervalMs: 20 });
+  await scheduler({ sweepIntervalMs: 20, figuresMs: 20 });
   await eventually(
     'the snapshots are told of',
     async () => (await counted(metrics, 'suzumio_stored_bytes', { kind: 'snapshots' })) === 4096,

@@ -1,8 +1,9 @@
+import { hostname } from 'node:os';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { maxImageName, maxNamedImages, type WorkerPresence } from '@suzumio/protocol/worker-presence';
 import type { Transport } from '@suzumio/runtime/queue/transport';
-import { version } from '@suzumio/runtime/version';
+import { commit, version } from '@suzumio/runtime/version';
 import type { Engines } from './attempt/host.js';
 import type { Cells } from './toolhost/cells.js';
 
@@ -80,6 +81,8 @@ export class Presence {
       ...(refused.length === 0 ? {} : { refusedBy: refused }),
       busy: busy(),
       version,
+      ...(commit === undefined ? {} : { commit }),
+      host: hostname(),
       backends: Object.keys(engines),
       ...(this.#images === undefined ? {} : { images: [...this.#images] }),
     };

@@ -24,11 +24,27 @@ export const workerPresence = z.object({
   /** Turns that it runs now. */
   busy: z.int().min(0).max(1_000).optional(),
   version: z.string().max(60).optional(),
+  /** The commit that it was built from. */
+  commit: z.string().max(60).optional(),
+  /** The name of its host, as the system there says it. */
+  host: z.string().max(255).optional(),
   backends: z.array(z.string().max(32)).max(10).optional(),
   /** The images of its engine, by all of their names. */
   images: z.array(z.string().max(maxImageName)).max(maxNamedImages).optional(),
 });
 export type WorkerPresence = z.infer<typeof workerPresence>;
+
+/** How long a worker that fell silent without a farewell is remembered. */
+export const lostWorkerMs = 24 * 60 * 60_000;
+/** How many of those, the latest ones, are named. */
+export const maxLostWorkers = 200;
+
+/** The last announcement of a worker that has fallen silent without a farewell. */
+export interface LostWorker {
+  presence: WorkerPresence;
+  /** Since its last announcement. */
+  silentMs: number;
+}
 
 /** A worker as a cell sees it: where that refuses it, it can run none of its turns. Undefined for a worker of other cells. */
 export function asSeenBy(cell: string, presence: WorkerPresence): WorkerPresence | undefined {

@@ -107,10 +107,24 @@ function judgeDisk({ disk }: Seen): ServerFinding {
 }
 
 function judgeWorkers(workers: readonly WorkerView[]): ServerFinding[] {
-  const idle = workers.filter(({ state }) => state === 'not-ready').map(fault);
-  const ready = workers.length - idle.length;
-  if (ready > 0) return [ok('workers', `${ready} connected`), ...idle.slice(0, mostNamed)];
-  return idle.length > 0 ? idle.slice(0, mostNamed) : [skipped('workers', 'none is connected: turns wait for one')];
+  const lost = workers.filter(({ state }) => state === 'lost');
+  const faults = [...lost.map(loss), ...workers.filter(({ state }) => state === 'not-ready').map(fault)];
+  const ready = workers.length - faults.length;
+  const named = faults.slice(0, mostNamed);
+  if (ready > 0) return [ok('workers', `${ready} connected`), ...named];
+  if (lost.length < faults.length) return named;
+  return [...named, skipped('workers', 'none is connected: turns wait for one')];
+}
+
+function loss({ worker, host, version, commit, lostSince }: WorkerView): ServerFinding {
+  const where = host === null ? '' : ` on ${host}`;
+  const program = version === null ? '' : ` (${[version, commit].filter(Boolean).join(' ')})`;
+  return broken(
+    'workers',
+    `${worker}${where}${program} is lost: last heard of at ${lostSince}; its turns go on elsewhere once their leases end`,
+    'start it again, or see on its host why it ended; one that was taken away on purpose leaves this list after a day',
+    'workers',
+  );
 }
 
 const mostNamed = 50;

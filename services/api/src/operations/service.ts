@@ -5,7 +5,7 @@ import { asSeenBy } from '@suzumio/protocol/worker-presence';
 import type { Runs } from '../routes.js';
 import { QueueHealth } from './queue-health.js';
 import { systemRun } from './system.js';
-import { workerViewOf } from './worker-view.js';
+import { lostWorkerViews, workerViewOf } from './worker-view.js';
 import { version } from '@suzumio/runtime/version';
 import { partOfNames } from '@suzumio/store/sqlite/page';
 
@@ -27,9 +27,10 @@ export function serviceRuns({
   return {
     /** Workers that serve other cells alone are only counted. */
     async listWorkers({ context: { cell, transport }, query }) {
-      const fleet = await transport.fleet();
+      const [fleet, lost] = await Promise.all([transport.fleet(), transport.lostWorkers()]);
       const own = fleet.flatMap((worker) => asSeenBy(cell.id, worker) ?? []);
-      const listed = own.sort((one, other) => (one.worker < other.worker ? -1 : 1)).map(workerViewOf);
+      const views = [...own.map(workerViewOf), ...lostWorkerViews(cell.id, lost, cell.context.now())];
+      const listed = views.sort((one, other) => (one.worker < other.worker ? -1 : 1));
       return { ...partOfNames(listed, query, ({ worker }) => worker), elsewhere: fleet.length - own.length };
     },
 

@@ -11,7 +11,7 @@ import { iso } from '@suzumio/store/sqlite/page';
 import { fairly } from '../fairly.js';
 import type { Run } from '../routes.js';
 import { judgeSystem } from './judge-system.js';
-import { workerViewOf } from './worker-view.js';
+import { lostWorkerViews, workerViewOf } from './worker-view.js';
 import { UnchangedProjects } from '../unchanged-projects.js';
 
 type Failure = SystemAnswer['failures']['items'][number];
@@ -36,14 +36,16 @@ export function systemRun(): Run<typeof service.getSystem> {
     const { cell, transport, toolhosts } = call.context;
     const left = new AbortController();
     call.response.once('close', () => left.abort());
-    const [asked, turns, fleet] = await Promise.all([
+    const [asked, turns, fleet, lost] = await Promise.all([
       toolhosts?.ask(left.signal) ?? [],
       transport.turnJobs().catch(() => null),
       transport.fleet().catch(() => null),
+      transport.lostWorkers().catch(() => []),
     ]);
     const { projects, unreadable } = await troubles.read(call);
     const { pause, processes } = cell.catalog;
     const own = fleet?.flatMap((worker) => asSeenBy(cell.id, worker) ?? []) ?? null;
+    const lostViews = lostWorkerViews(cell.id, lost, cell.context.now());
     const seen = {
       version,
       at: iso(cell.context.now()),
@@ -57,7 +59,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       })),
       toolhosts: asked,
       queue: { kind: transport.kind, turns },
-      workers: fleet && own && countWorkers(own, fleet.length - own.length),
+      workers: fleet && own && countWorkers(own, { elsewhere: fleet.length - own.length, lost: lostViews.length }),
       failures: {
         agents: projects.reduce((sum, { read }) => sum + read.failures.agents, 0),
         items: fairly(
@@ -76,7 +78,7 @@ export function systemRun(): Run<typeof service.getSystem> {
       projects: projects.length + unreadable.length,
       unreadable,
     };
-    return { ...seen, findings: judgeSystem(seen, own?.map(workerViewOf) ?? null) };
+    return { ...seen, findings: judgeSystem(seen, own && [...own.map(workerViewOf), ...lostViews]) };
   };
 }
 
@@ -118,12 +120,15 @@ function troublesOf(store: ProjectStore): Troubles {
   });
 }
 
-function countWorkers(own: readonly WorkerPresence[], elsewhere: number): SystemAnswer['workers'] {
+function countWorkers(
+  own: readonly WorkerPresence[],
+  others: { elsewhere: number; lost: number },
+): SystemAnswer['workers'] {
   return {
     connected: own.length,
     ready: own.filter(({ state }) => state === 'ready').length,
     slots: own.reduce((sum, { slots }) => sum + slots, 0),
     busy: own.reduce((sum, { busy = 0 }) => sum + busy, 0),
-    elsewhere,
+    ...others,
   };
 }

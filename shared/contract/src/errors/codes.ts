@@ -171,6 +171,7 @@ export const errorCodes = {
   'data-dir-in-use': { status: 500, retryable: false },
   'data-dir-invalid': { status: 500, retryable: false },
   'store-corrupt': { status: 500, retryable: false },
+  'store-missing': { status: 500, retryable: false },
   'store-unreadable': { status: 500, retryable: false },
   'project-misplaced': { status: 500, retryable: false },
   'server-unreachable': { status: 503, retryable: true },

@@ -69,6 +69,9 @@ export const inboxItem = z
 export type InboxItem = z.infer<typeof inboxItem>;
 export type InboxKind = InboxItem['kind'];
 
+/** The kinds of what waits for a person, apart from mail. */
+export const waitingKinds = ['report', 'failure', 'pause', 'budget'] as const satisfies readonly InboxKind[];
+
 const settled = {
   id: z.string().describe("Its event's project and number."),
   project: z.string(),

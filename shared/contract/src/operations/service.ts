@@ -27,13 +27,18 @@ export const workersQuery = request({
 export const workerView = z.object({
   worker: z.string(),
   state: z
-    .enum(['ready', 'not-ready', 'draining'])
+    .enum(['ready', 'not-ready', 'draining', 'lost'])
     .nullable()
-    .describe('`draining`: it stops when what it runs has ended. `not-ready`: it can run no turns of this cell now.'),
+    .describe(
+      '`draining`: it stops when what it runs has ended. `not-ready`: it can run no turns of this cell now. `lost`: it fell silent without a farewell; it is named for a day.',
+    ),
   problem: z.string().nullable().describe('The code of what its host lacks, or with which this cell refuses it.'),
   slots: z.int().describe('Turns that it takes at a time; 0 while it takes none.'),
   busy: z.int().nullable().describe('Turns that it runs.'),
   version: z.string().nullable(),
+  commit: z.string().nullable().describe('The commit that it was built from.'),
+  host: z.string().nullable().describe('The name of its host.'),
+  lostSince: z.iso.datetime().nullable().describe('When a lost worker was last heard of.'),
   backends: z.array(z.string()).nullable(),
   images: z.array(z.string()).nullable().describe('The images that its Docker has, by name.'),
 });
@@ -104,6 +109,7 @@ export const systemAnswer = z.object({
       slots: z.int(),
       busy: z.int().describe('Turns that run, as far as the workers have told.'),
       elsewhere: z.int().describe('How many workers serve other cells only.'),
+      lost: z.int().describe('How many fell silent within a day, without a farewell.'),
     })
     .nullable()
     .describe('The fleet as the queue knows it; null where that did not answer now.'),

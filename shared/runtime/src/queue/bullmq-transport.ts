@@ -194,6 +194,7 @@ export function createBullMqTransport(options: BullMqTransportOptions): Transpor
     announce: (presence) => command(() => fleet.announce(presence)),
     depart: (worker) => command(() => fleet.depart(worker)),
     fleet: () => command(() => fleet.workers()),
+    lostWorkers: () => command(() => fleet.lost()),
 
     healthy: () =>
       Promise.all([forHints, forJobs].map((prompt) => prompt.run(() => prompt.client.ping()))).then(

@@ -79,6 +79,8 @@ export function createInProcessTransport(options: InProcessTransportOptions): Tr
       return Promise.resolve();
     },
     fleet: () => Promise.resolve(living()),
+    // Its workers are this process.
+    lostWorkers: () => Promise.resolve([]),
 
     healthy: () => Promise.resolve(!closed),
     onRecovered: (listener) => recovered.add(listener),

@@ -1,6 +1,6 @@
 import type { RepositoryDiffJob } from '@suzumio/protocol/repository-diff';
 import type { TurnJob, TurnJobRef } from '@suzumio/protocol/turn-job';
-import type { WorkerPresence } from '@suzumio/protocol/worker-presence';
+import type { LostWorker, WorkerPresence } from '@suzumio/protocol/worker-presence';
 
 /** How long a consumer's `close` waits for its handlers. A caller that needs longer pauses first and waits itself. */
 export const closeWithinMs = 5_000;
@@ -84,6 +84,8 @@ export interface Transport {
   depart(worker: string): Promise<void>;
   /** The last announcement of each live worker. Rejects as `addTurnJob` does. */
   fleet(): Promise<WorkerPresence[]>;
+  /** The workers that fell silent without a farewell within a day, the last one first. Rejects as `addTurnJob` does. */
+  lostWorkers(): Promise<LostWorker[]>;
 
   /** Whether the queue can be reached now. */
   healthy(): Promise<boolean>;

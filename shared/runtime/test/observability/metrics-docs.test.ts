@@ -26,6 +26,22 @@ test('docs/metrics.md has a row for each metric, with its type, its labels and i
   expect(documented).toEqual(catalogue);
 });
 
+test.each(['api', 'scheduler', 'toolhost', 'turn-worker'])(
+  '%s begins its own counters and histograms at zero, and no others',
+  async (service) => {
+    const shown = await createMetrics(service).registry.metrics();
+    const families = new Set(
+      [...shown.matchAll(/^(suzumio_\w+?)(?:_bucket|_sum|_count)?\{/gm)].map(([, name]) => name),
+    );
+    const own = page.split('\n').flatMap((line) => {
+      const [, name = '', type = '', , of = ''] = line.split('|').map((cell) => cell.trim());
+      return type !== 'gauge' && of.split(', ').includes(service) ? [plain(name)] : [];
+    });
+    expect(own.length).toBeGreaterThan(3);
+    expect([...families].sort()).toEqual(own.sort());
+  },
+);
+
 const plain = (cell: string) => cell.replaceAll('`', '');
 
 /** The client library's types hide them. */

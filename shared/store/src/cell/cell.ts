@@ -22,7 +22,7 @@ import type { NewEntry } from './project-index.js';
 import { ProjectStores } from './project-stores.js';
 import { readEntry, readLabels, readStatus } from '../projects/read-project.js';
 import { projectRow } from '../rows.js';
-import { storeFault } from '../sqlite/store-fault.js';
+import { missingStore, storeFault } from '../sqlite/store-fault.js';
 import { beginEpoch } from '../projects/begin-epoch.js';
 
 /** A control plane's data: one directory with its catalog and projects, as one process has it open. */
@@ -70,9 +70,7 @@ export class Cell {
         void catalog.projects.noteEpoch(project, change).catch(() => undefined);
       },
     };
-    const stores = new ProjectStores(directory, context, hooks, options.maxOpen, (project) =>
-      catalog.projects.knows(project),
-    );
+    const stores = new ProjectStores(directory, context, hooks, options.maxOpen, catalog.projects);
     return new Cell(options.id ?? directory.cellId(), directory, catalog, stores, disk, context, hooks);
   }
 
@@ -97,7 +95,7 @@ export class Cell {
     const context = { ...options.context, storage: options.storage, disk };
     if (options.keeping) directory.prepare();
     const catalog = options.keeping ? Catalog.open(directory, context) : Catalog.openForReading(directory, context);
-    const stores = new ProjectStores(directory, context, {}, undefined, undefined, true);
+    const stores = new ProjectStores(directory, context, {}, undefined, catalog.projects, true);
     return new Cell('', directory, catalog, stores, disk, context, {});
   }
 
@@ -126,13 +124,12 @@ export class Cell {
    * Repairs what a crash left: removes unfinished projects, adds finished ones that the catalog lacks (also those
    * restored from a copy), and finishes deletions.
    *
-   * @returns the projects that cannot be opened; each stays as it is, and the others are recovered all the same
+   * @returns the projects that cannot be opened or are missing; each stays as it is, and the others are recovered all the same
    * @throws SuzumioError `schema-newer`
    */
   async recover(): Promise<BrokenProject[]> {
-    const nowMs = this.context.now();
-    const { constructionMs, removeUnfinishedProjects } = await creation();
-    await removeUnfinishedProjects(this.directory, nowMs);
+    const { removeUnfinishedProjects } = await creation();
+    await removeUnfinishedProjects(this.directory, this.context.now());
     const broken = await finishDeletions(this);
     const known = new Map(this.catalog.projects.all().map(({ id, status }) => [id, status]));
     const onDisk = (await readdir(this.directory.projectsDir)).filter((name) => !name.startsWith('.'));
@@ -145,9 +142,8 @@ export class Cell {
         broken.push({ project, error: storeFault(project, this.directory.projectFile(project), error) });
       }
     }
-    for (const project of known.keys()) {
-      await this.catalog.projects.remove(project, { addedBeforeMs: nowMs - constructionMs });
-    }
+    for (const project of known.keys())
+      broken.push({ project, error: missingStore(project, this.directory.projectFile(project)) });
     return broken;
   }
 

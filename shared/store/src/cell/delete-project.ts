@@ -46,7 +46,7 @@ const removedPrefix = '.gone-';
  */
 export async function deleteProject(place: Place, project: string, request: DeletionRequest): Promise<void> {
   const { deletions } = place.catalog;
-  const found = deletions.pendingEpoch(project) ?? (await epochOf(place.stores, project));
+  const found = deletions.pendingEpoch(project) ?? (await epochOf(place, project));
   await deletions.announce(project, found, request.key);
   await request.onStep?.('announced');
   // None is pending where an earlier request with this key was answered: another project may have the name by now.
@@ -130,11 +130,13 @@ function wayOut(directory: DataDirectory, project: string): { from: string; to: 
   return { from: directory.projectDir(project), to };
 }
 
-async function epochOf(stores: ProjectStores, project: string): Promise<number | undefined> {
+async function epochOf({ stores, catalog }: Place, project: string): Promise<number | undefined> {
   try {
     return await stores.use(project, ({ reader }) => projectRow(reader).epoch);
   } catch (error) {
     if (isSuzumioError(error, 'project-unknown')) return undefined;
+    // Its last epoch is in the catalog, too.
+    if (isSuzumioError(error, 'store-missing')) return catalog.projects.firstEpoch(project);
     throw error;
   }
 }

@@ -152,14 +152,10 @@ export class ProjectIndex {
     return Math.max(least, this.deletions.formerEpoch(project) + 1);
   }
 
-  /** @param which an entry younger than `addedBeforeMs` stays: its project may still be under construction */
-  async remove(project: string, which: { addedBeforeMs?: number } = {}): Promise<void> {
-    const { addedBeforeMs = Number.MAX_SAFE_INTEGER } = which;
+  /** Removes an entry. The project of a directory that is there is added again at the next start. */
+  async remove(project: string): Promise<void> {
     await this.db.write((tx) =>
-      tx.run('DELETE FROM projects WHERE id = :project AND created_at_ms < :before AND deleting_epoch IS NULL', {
-        project,
-        before: addedBeforeMs,
-      }),
+      tx.run('DELETE FROM projects WHERE id = :project AND deleting_epoch IS NULL', { project }),
     );
   }
 
@@ -171,6 +167,14 @@ export class ProjectIndex {
   /** Whether a project is listed or being deleted. */
   knows(project: string): boolean {
     return this.db.reader.get('SELECT 1 FROM projects WHERE id = :project', { project }) !== undefined;
+  }
+
+  /** Whether the catalog has a project that is not being deleted. */
+  lists(project: string): boolean {
+    return (
+      this.db.reader.get('SELECT 1 FROM projects WHERE id = :project AND deleting_epoch IS NULL', { project }) !==
+      undefined
+    );
   }
 
   /** Records that a project is about to run. Comes before the transition's own commit. */

@@ -3,15 +3,18 @@ import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { projectId } from '@suzumio/protocol/ids';
 import type { StoreContext } from '../sqlite/context.js';
 import type { DataDirectory } from './data-directory.js';
+import type { ProjectIndex } from './project-index.js';
 import type { PendingDeletion } from './project-deletions.js';
 import { LargeMigrations } from '../projects/large-migrations.js';
 import { databaseMemory } from '../sqlite/memory-limits.js';
 import { ProjectStore, type ProjectStoreHooks } from '../projects/project-store.js';
-import { storeFault, unknownProject } from '../sqlite/store-fault.js';
+import { missingStore, storeFault, unknownProject } from '../sqlite/store-fault.js';
 import { fileIdentity } from '../sqlite/sql.js';
 
 interface Entry {
   store: ProjectStore;
+  /** The identity of its file. */
+  file: string | undefined;
   users: number;
   /** When it was last used, by a monotonic clock. */
   usedAtMs: number;
@@ -43,8 +46,8 @@ export class ProjectStores {
     private readonly context: StoreContext,
     private readonly hooks: ProjectStoreHooks = {},
     maxOpen = databaseMemory().maxOpen,
-    /** Whether the catalog has a project: a directory without an entry is not open to anyone yet. */
-    private readonly listed: (project: string) => boolean = () => true,
+    /** A directory without an entry is not open to anyone yet; an entry without a database is a fault. */
+    private readonly catalog: Pick<ProjectIndex, 'knows' | 'lists'> = { knows: () => true, lists: () => false },
     /** Whether databases are only looked at. */
     private readonly readOnly = false,
   ) {
@@ -65,7 +68,7 @@ export class ProjectStores {
    * Runs `body` with a project's store, which stays open at least until `body` is done.
    *
    * @param wait whether to wait for a large database of an earlier version, until it has been migrated
-   * @throws SuzumioError `project-unknown`; `store-corrupt`, `store-unreadable`, `project-misplaced`, `schema-newer` where
+   * @throws SuzumioError `project-unknown`; `store-corrupt`, `store-missing`, `store-unreadable`, `project-misplaced`, `schema-newer` where
    *   something is wrong with its file; `store-busy` where it is not waited for
    */
   async use<Result>(
@@ -152,11 +155,17 @@ export class ProjectStores {
   /** The live project of this name. */
   #current(project: string): Entry | undefined {
     const known = this.#entries.get(project);
-    if (known && !known.store.deleted) return known;
+    if (known && !known.store.deleted && fileIdentity(this.directory.projectFile(project)) === known.file) return known;
     this.forget(project);
     const store = projectId.safeParse(project).success ? this.#open(project) : undefined;
     if (!store) return undefined;
-    const entry = { store, users: 0, usedAtMs: performance.now(), evicted: false };
+    const entry = {
+      store,
+      file: fileIdentity(this.directory.projectFile(project)),
+      users: 0,
+      usedAtMs: performance.now(),
+      evicted: false,
+    };
     this.#entries.set(project, entry);
     if (!store.deleted) return entry;
     this.forget(project);
@@ -167,7 +176,9 @@ export class ProjectStores {
     const file = this.directory.projectFile(project);
     for (;;) {
       const there = fileIdentity(file);
-      if (there === undefined || !this.listed(project)) return undefined;
+      if (there === undefined && this.catalog.lists(project) && fileIdentity(file) === undefined)
+        throw missingStore(project, file);
+      if (there === undefined || !this.catalog.knows(project)) return undefined;
       try {
         if (this.readOnly) return ProjectStore.openForReading(project, file, this.context);
         return ProjectStore.open(project, file, this.context, this.hooks);

@@ -30,7 +30,7 @@ export function isUnreadable(error: unknown): error is Error {
 
 /** Whether the project's own file is at fault: other projects can be used. */
 export function isBrokenProject(error: unknown): error is SuzumioError {
-  return isSuzumioError(error, 'store-corrupt', 'store-unreadable', 'project-misplaced');
+  return isSuzumioError(error, 'store-corrupt', 'store-missing', 'store-unreadable', 'project-misplaced');
 }
 
 /** A database in another project's directory: beside its original, it would do the same work again. */
@@ -61,6 +61,15 @@ export function storeFault(project: string, file: string, error: unknown): unkno
     `The database of the project "${project}" ${fault.is} (${file}: ${messageOf(error)}): ${fault.next}, or move its directory out of the data directory. Other projects go on.`,
     { project, file },
     { cause: error },
+  );
+}
+
+/** The database of a project that the catalog lists is missing. */
+export function missingStore(project: string, file: string): SuzumioError {
+  return new SuzumioError(
+    'store-missing',
+    `The database of the project "${project}" is missing (${file}): restore its directory from a backup, or delete the project. Other projects go on.`,
+    { project, file },
   );
 }
 

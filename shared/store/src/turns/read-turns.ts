@@ -43,14 +43,18 @@ const columnsFor = (reader: SqlReader) =>
 export interface ActiveTurns {
   queued: number;
   running: number;
+  /** When the turn was queued that has waited for the longest; null where none is queued. */
+  oldestQueuedMs: number | null;
 }
 
 export function countActiveTurns(reader: SqlReader): ActiveTurns {
-  const rows = reader.all<{ status: keyof ActiveTurns; count: number }>(
-    `SELECT status, count(*) AS count FROM turns WHERE status IN ('queued', 'running') GROUP BY status`,
+  const rows = reader.all<{ status: 'queued' | 'running'; count: number; oldest: number }>(
+    `SELECT status, count(*) AS count, min(queued_at_ms) AS oldest FROM turns
+     WHERE status IN ('queued', 'running') GROUP BY status`,
   );
-  const count = (of: keyof ActiveTurns) => rows.find(({ status }) => status === of)?.count ?? 0;
-  return { queued: count('queued'), running: count('running') };
+  const of = (status: 'queued' | 'running') => rows.find((row) => row.status === status);
+  const queued = of('queued');
+  return { queued: queued?.count ?? 0, running: of('running')?.count ?? 0, oldestQueuedMs: queued?.oldest ?? null };
 }
 
 /** Which turns are wanted: those of which all of this holds. */

@@ -63,6 +63,22 @@ describe('a database', () => {
     },
   );
 
+  test('that is gone while it is open, or before a start, is told as store-missing until its project is deleted', async () => {
+    await testing.create();
+    await testing.create(other);
+    await mailTo('team', 'ada');
+    await rm(join(fileOf('team'), '..'), { recursive: true });
+    const missing = { code: 'store-missing', details: { project: 'team', file: fileOf('team') } };
+    await expect(mailTo('team', 'ada')).rejects.toMatchObject(missing);
+    await testing.restart();
+    expect(await testing.cell.recover()).toMatchObject([{ project: 'team', error: missing }]);
+    await expect(mailTo('team', 'ada')).rejects.toThrow(/restore its directory from a backup, or delete the project/);
+    expect(await mailTo('other', 'ann')).toMatchObject({ seq: 1 });
+    await testing.cell.deleteProject('team', { actor: 'test' });
+    expect(testing.cell.catalog.projects.all().map(({ id }) => id)).toEqual(['other']);
+    await expect(mailTo('team', 'ada')).rejects.toMatchObject({ code: 'project-unknown' });
+  });
+
   test('whose project is being deleted keeps no other deletion from its end', async () => {
     await testing.create();
     await testing.create(other);

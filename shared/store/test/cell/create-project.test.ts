@@ -205,15 +205,6 @@ describe('after a crash', () => {
     expect(testing.cell.catalog.projects.unsettled()).toEqual(['team']);
   });
 
-  test('a line in the catalog without a project goes when it is old', async () => {
-    await testing.cell.catalog.projects.add('gone', entryOf('initialized'));
-    await testing.cell.recover();
-    expect(catalogued()).toHaveLength(1);
-    testing.setNow(Date.now() + constructionMs + 60_000);
-    await testing.cell.recover();
-    expect(catalogued()).toEqual([]);
-  });
-
   test('a name whose making was cut short can be used again at once, and is looked after', async () => {
     await testing.cell.catalog.projects.add('team', entryOf('initialized'));
     await testing.cell.createProject(project({ begin: (tx) => startProject(tx, 'ann') }));

@@ -37,9 +37,12 @@ export function Services({ system }: { system: SystemState }) {
     {
       key: 'workers',
       name: 'Workers',
-      mark: workers === null ? 'failed' : workers.ready > 0 ? 'done' : 'paused',
+      mark: workers === null || workers.lost > 0 ? 'failed' : workers.ready > 0 ? 'done' : 'paused',
       word: workers === null ? 'unknown' : `${workers.ready} of ${workers.connected} ready`,
-      detail: workers === null ? 'The queue knows them.' : `${workers.busy} of ${some(workers.slots, 'slot')} busy`,
+      detail:
+        workers === null
+          ? 'The queue knows them.'
+          : `${workers.busy} of ${some(workers.slots, 'slot')} busy${workers.lost === 0 ? '' : `, ${count(workers.lost)} lost`}`,
     },
   ];
   return (

@@ -3,9 +3,15 @@ import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
 import { some } from '../../parts/numbers.js';
 import { Table } from '../../parts/table.js';
+import { Ago } from '../../parts/time.js';
 import { useFleet } from '../../use-fleet.js';
 
-const marks: Readonly<Record<string, MarkKind>> = { ready: 'done', draining: 'paused', 'not-ready': 'failed' };
+const marks: Readonly<Record<string, MarkKind>> = {
+  ready: 'done',
+  draining: 'paused',
+  'not-ready': 'failed',
+  lost: 'failed',
+};
 const markOf = (state: string | null) => marks[state ?? ''] ?? 'quiet';
 
 export function Workers({ elsewhere }: { elsewhere: number }) {
@@ -27,15 +33,21 @@ export function Workers({ elsewhere }: { elsewhere: number }) {
             {
               title: 'State',
               classOf: ({ state }) => `state state-${markOf(state)}`,
-              cell: ({ state, problem }) => (
+              cell: ({ state, problem, lostSince }) => (
                 <>
                   <Mark kind={markOf(state)} /> {state ?? 'unknown'}
                   {problem === null ? '' : `: ${problem}`}
+                  {lostSince === null ? null : (
+                    <>
+                      , last heard of <Ago at={lostSince} inWords />
+                    </>
+                  )}
                 </>
               ),
             },
             { title: 'Busy', cell: ({ busy, slots }) => <Slots busy={busy} slots={slots} /> },
-            { title: 'Version', cell: ({ version }) => version },
+            { title: 'Host', cell: ({ host }) => (host === null ? null : <bdi>{host}</bdi>) },
+            { title: 'Version', cell: ({ version, commit }) => [version, commit].filter(Boolean).join(' ') },
             { title: 'Runs', className: 'wide', cell: ({ backends }) => backends?.join(', ') },
           ]}
         />
