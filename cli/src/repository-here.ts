@@ -17,7 +17,7 @@ export interface RepositoryHere {
   readonly settings: Pick<RepositoryRequest, 'lfs' | 'submodules'>;
 }
 
-/** Looks at the repository whose top this directory is. */
+/** Inspects the repository whose top this directory is. */
 export async function repositoryHere(): Promise<RepositoryHere> {
   const sound = { uncommitted: 0, settings: {} };
   if (!existsSync('.git')) {
@@ -45,7 +45,7 @@ export async function repositoryHere(): Promise<RepositoryHere> {
   return { settings, uncommitted: changed.split('\n').filter((line) => line !== '').length };
 }
 
-/** Looks at it as the worker does, and finds out what clones have to do without. */
+/** Inspects it as the worker does, and finds out what clones have to do without. */
 async function inspected(path: string): Promise<{ problem?: string; settings: RepositoryHere['settings'] }> {
   const { maxBytes, maxFiles } = usualWorkspaceLimits;
   const bounds = { maxBytes, maxEntries: maxFiles, maxFileBytes: maxContentBytes };

@@ -81,7 +81,7 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
 
 /**
  * The answer of a server on this machine about a file of this person's own: `init` and `up` allow that what they allow no file that is
- * posted, and look at its repositories.
+ * posted, and inspect its repositories.
  *
  * @throws {ConfigErrors} `policy-denied`
  */

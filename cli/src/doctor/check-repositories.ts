@@ -4,7 +4,7 @@ import { findReads } from '../reach/reach.js';
 import type { Session } from '../session.js';
 import { broken, type Finding } from './check.js';
 
-/** The most projects whose repositories are looked at. */
+/** The most projects whose repositories are inspected. */
 const maxProjects = 100;
 
 /** Repositories of this machine that projects clone and no turn could. */
@@ -26,7 +26,7 @@ export async function checkRepositories(session: Session): Promise<Finding[]> {
     }
     return findings;
   } catch (error) {
-    // Whether there are projects at all is told elsewhere.
+    // Another check reports whether there are projects at all.
     if (isSuzumioError(error)) return [];
     throw error;
   }

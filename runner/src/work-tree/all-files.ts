@@ -23,7 +23,7 @@ const readAtATime = 8;
 
 /**
  * The tree of all files of a clone as they are, committed or not, with new ones but those that `.gitignore` names. Which have changed is
- * told by their bytes, against what the checkout of a commit wrote: no index, time, attribute or filter of the clone counts. Submodules are as they
+ * known by their bytes, against what the checkout of a commit wrote: no index, time, attribute or filter of the clone counts. Submodules are as they
  * are in the commit, and repositories in the clone are left out.
  *
  * @throws Error that names the file which cannot be in a patch
@@ -44,7 +44,7 @@ export async function treeOfFiles(tree: WorkTree, commit: string): Promise<strin
     (path) => entries.get(path)?.mode !== submodule && !inSubmodule(path),
   );
   const sizes: [path: string, bytes: number][] = [];
-  const look = async (path: string) => {
+  const compare = async (path: string) => {
     const entry = entries.get(path);
     const found = await disk.find(path);
     if (found === undefined) {
@@ -67,7 +67,8 @@ export async function treeOfFiles(tree: WorkTree, commit: string): Promise<strin
       sizes.push([path, found.bytes]);
     }
   };
-  for (let at = 0; at < paths.length; at += readAtATime) await Promise.all(paths.slice(at, at + readAtATime).map(look));
+  for (let at = 0; at < paths.length; at += readAtATime)
+    await Promise.all(paths.slice(at, at + readAtATime).map(compare));
   requireRoom(sizes);
   const base = { tree: commit, entries };
   const ids = await storedForms(git, changed, { base, own: join(tree.scratch, 'forms'), index: baseIndex, hash });
@@ -77,9 +78,9 @@ export async function treeOfFiles(tree: WorkTree, commit: string): Promise<strin
     lines.push(`120000 ${id.trim()}\t${path}\0`);
   }
   await git(['read-tree', commit]);
-  // What is gone makes room first.
-  const isGone = (line: string) => line.startsWith('0 ');
-  const input = [...lines.filter(isGone), ...lines.filter((line) => !isGone(line))].join('');
+  // Removals make room first.
+  const isRemoval = (line: string) => line.startsWith('0 ');
+  const input = [...lines.filter(isRemoval), ...lines.filter((line) => !isRemoval(line))].join('');
   await git(['update-index', '-z', '--index-info'], { input });
   return (await git(['write-tree', '--missing-ok'])).trim();
 }
@@ -101,7 +102,7 @@ function insideOf(directories: readonly string[]): (path: string) => boolean {
   return (path) => directories.some((directory) => path.startsWith(`${directory}/`));
 }
 
-/** Whether the file system of the clone tells which files are executable. */
+/** Whether the file system of the clone records which files are executable. */
 async function keepsModes(tree: WorkTree): Promise<boolean> {
   return (await tree.inClone(['config', '--type=bool', '--default=true', 'core.fileMode'])).trim() === 'true';
 }

@@ -4,7 +4,7 @@ import { type BaseTree, type FileOnDisk, type HashName, idOfFile } from './store
 import type { Git } from './work-tree.js';
 
 /**
- * What is stored of a person's files otherwise than their Git stores them: where it would write every line of a file anew that has CR LF in the
+ * What is stored of a person's files otherwise than their Git stores them: where it would rewrite every line of a file that has CR LF in the
  * commit. Their settings and filters count for all others.
  *
  * @returns ids, by path

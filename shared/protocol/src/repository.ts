@@ -116,7 +116,7 @@ export const repository = z.object({
   branch: z.string(),
   /** The id of the commit that the branch began at. */
   base: commitId,
-  /** What of it is not in the clone. */
+  /** Parts that the clone lacks. */
   lfs: cloneRequest.shape.lfs,
   submodules: cloneRequest.shape.submodules,
   /** Absent in the turn that it was cloned for, and where its ref is a commit. */

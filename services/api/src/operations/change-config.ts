@@ -104,7 +104,7 @@ export async function judge(
   const { mayCopy, mayLoad } = admitPosted({ ...context, policy }, stored, current);
   refuseTaken(policy, stored.config, current);
   await requireRepositories(stored, {
-    mayLook: (path) => context.host.lookUp(path) !== undefined,
+    mayInspect: (path) => context.host.lookUp(path) !== undefined,
     known: current,
   });
   const { config, contents, kept } = await readToolpacksAnew(current, stored.config, mayLoad);

@@ -60,7 +60,7 @@ async function toolpackProblems(context: ApiContext, loaded: LoadedProject): Pro
 /** What is wrong with its repositories on this host, as far as they may be cloned. */
 async function inspected(context: ApiContext, loaded: LoadedProject): ReturnType<typeof inspectProject> {
   if (problemsOf(() => admitPosted(context, loaded)).length > 0) return { problems: [], warnings: [] };
-  return inspectProject(loaded, { mayLook: (path) => context.host.lookUp(path) !== undefined });
+  return inspectProject(loaded, { mayInspect: (path) => context.host.lookUp(path) !== undefined });
 }
 
 function takenName(loaded: LoadedProject): Omit<ConfigProblem, 'code'> & { code: string } {

@@ -43,7 +43,7 @@ export async function createPostedProject(
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   const allowed = admitPosted(context, loaded);
-  await requireRepositories(loaded, { mayLook: (path) => context.host.lookUp(path) !== undefined });
+  await requireRepositories(loaded, { mayInspect: (path) => context.host.lookUp(path) !== undefined });
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
   try {

@@ -145,7 +145,7 @@ export class Mirrors {
       commit = await this.#fetchInto({ mirror, reference }, clone, held, signal);
     } catch (error) {
       if (hasMirror && error instanceof GitFailed && error.isOtherFormat) {
-        // Another repository has come into its place.
+        // Another repository has replaced it.
         await removeTree(mirror);
         return this.#bringUpToDate({ name, hasMirror: false }, clone, held, signal);
       }
@@ -260,7 +260,7 @@ async function removeLeft(mirror: string): Promise<void> {
   }
 }
 
-const protocolsOf = (held: HeldDirectory | undefined) => (held ? ['file'] : ['https', 'http']);
+const protocolsOf = (directory: HeldDirectory | undefined) => (directory ? ['file'] : ['https', 'http']);
 
 const isPath = (git: string) => git.startsWith('/');
 

@@ -1,6 +1,6 @@
 /**
- * What Git is told where it looks at or fetches a repository, as its only configuration outside of repositories: it runs nothing that a
- * repository names, asks nobody, follows no redirect, and checks what it is sent. A file, because the processes that
+ * Git's configuration where it inspects or fetches a repository, as its only configuration outside of repositories: it runs nothing that a
+ * repository names, asks no person, follows no redirect, and checks what it is sent. A file, because the processes that
  * Git itself starts read it, too, which they do not with what is given to it on the command line.
  */
 export const gitConfig = `
@@ -50,7 +50,7 @@ export const gitConfig = `
 	detachedHead = false
 `;
 
-/** Git's environment: nothing of that of the process which starts it. */
+/** Git's environment: no variable of the process that starts it. */
 export const gitEnvironment = {
   PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(':'),
   LC_ALL: 'C',

@@ -10,20 +10,20 @@ export class GitFailed extends Error {
     args: readonly string[],
     /** Its exit code, or the signal that ended it. */
     readonly ended: number | NodeJS.Signals,
-    /** The end of what it said. */
-    readonly said: string,
+    /** The end of what it printed. */
+    readonly diagnostics: string,
   ) {
-    super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${said.trim()}`);
+    super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${diagnostics.trim()}`);
   }
 
   /** Whether it ended by itself because the other side is away, refuses, or has not what it was asked for. */
   get isOfOtherSide(): boolean {
-    return typeof this.ended === 'number' && (ofOtherSide.test(this.said) || away.test(this.said));
+    return typeof this.ended === 'number' && (ofOtherSide.test(this.diagnostics) || away.test(this.diagnostics));
   }
 
   /** Whether the two sides name objects by hashes of different kinds. */
   get isOtherFormat(): boolean {
-    return /mismatched algorithms/.test(this.said);
+    return /mismatched algorithms/.test(this.diagnostics);
   }
 }
 
@@ -37,7 +37,7 @@ const away =
 type Source = Pick<CloneRequest, 'git' | 'ref' | 'depth'>;
 
 /** What Git says, what that means, and what would be right; the first that matches counts. */
-const meanings: readonly [said: RegExp, code: FailureCode, meaning: (source: Source) => string][] = [
+const meanings: readonly [pattern: RegExp, code: FailureCode, meaning: (source: Source) => string][] = [
   [
     /\bgit: (?:command )?not found/,
     'git-missing',
@@ -106,11 +106,11 @@ const meanings: readonly [said: RegExp, code: FailureCode, meaning: (source: Sou
  * @param alias how the command named the repository
  */
 export function fetchFailure(error: GitFailed, source: Source, alias?: string): RepositoryProblem {
-  const said = alias === undefined ? error.said : error.said.replaceAll(alias, source.git);
-  const text = `${String(error.ended)}\n${said}`;
-  const [, known, meaning] = meanings.find(([pattern]) => pattern.test(text)) ?? [];
-  const isAway = !isPath(source.git) && away.test(text) && !/SSL certificate problem/.test(text);
-  const lines = said.split('\n').filter((line) => /^(?:fatal|error|remote):/.test(line));
+  const text = alias === undefined ? error.diagnostics : error.diagnostics.replaceAll(alias, source.git);
+  const all = `${String(error.ended)}\n${text}`;
+  const [, known, meaning] = meanings.find(([pattern]) => pattern.test(all)) ?? [];
+  const isAway = !isPath(source.git) && away.test(all) && !/SSL certificate problem/.test(all);
+  const lines = text.split('\n').filter((line) => /^(?:fatal|error|remote):/.test(line));
   const line = lines.slice(0, 3).join(' ').slice(0, 500);
   return new RepositoryProblem(
     known ?? (isAway ? 'repository-unavailable' : 'repository-failed'),

@@ -32,7 +32,7 @@ export interface InspectOptions {
 }
 
 /**
- * Looks at a repository of this host as a worker does before it clones it, and changes nothing in it.
+ * Inspects a repository of this host as a worker does before it clones it, and changes nothing in it.
  *
  * @throws RepositoryProblem
  */
@@ -48,7 +48,7 @@ export async function inspectRepository(
     await writeFile(join(home, 'gitconfig'), gitConfig);
     const run = runner(home, AbortSignal.timeout(timeoutMs));
     const git: RunGit = (args, options) => run([`--git-dir=${gitDir}`, ...args], options);
-    // Git refuses here what it refuses when it fetches: another user's, damaged, kept in a way that it does not know.
+    // Git refuses here what it refuses when it fetches: another user's, damaged, output in a way that it does not know.
     await run(['ls-remote', '--quiet', path, 'HEAD']);
     const commit = await commitOf(git, request.ref);
     if (commit === undefined) throw new RepositoryProblem('ref-unknown', missingRef(request));
@@ -130,7 +130,7 @@ async function requireObjects(git: RunGit, request: RepositoryRequest & { commit
   throw new RepositoryProblem('repository-unsupported', partialSentence(request, newest && depth !== 1));
 }
 
-const maxKeptBytes = 64 * 1024;
+const maxOutputBytes = 64 * 1024;
 
 /** Runs Git without any configuration of this host but what is ours. */
 function runner(home: string, signal: AbortSignal): RunGit {
@@ -148,9 +148,9 @@ function runner(home: string, signal: AbortSignal): RunGit {
         ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
       },
     });
-    let [kept, said] = ['', ''];
+    let [output, errors] = ['', ''];
     child.stdout?.on('data', (bytes: Buffer) => {
-      if (onOutput === undefined) kept = (kept + bytes.toString('utf8')).slice(-maxKeptBytes);
+      if (onOutput === undefined) output = (output + bytes.toString('utf8')).slice(-maxOutputBytes);
       else
         try {
           onOutput(bytes);
@@ -159,7 +159,7 @@ function runner(home: string, signal: AbortSignal): RunGit {
           child.kill('SIGKILL');
         }
     });
-    child.stderr?.on('data', (bytes: Buffer) => (said = (said + bytes.toString('utf8')).slice(-maxKeptBytes)));
+    child.stderr?.on('data', (bytes: Buffer) => (errors = (errors + bytes.toString('utf8')).slice(-maxOutputBytes)));
     // It may end before it has read everything.
     child.stdin?.on('error', () => undefined);
     child.stdin?.end(input);
@@ -169,7 +169,7 @@ function runner(home: string, signal: AbortSignal): RunGit {
       );
       child.once('close', (...ended) => resolve(ended));
     });
-    if (code !== 0) throw new GitFailed(args, code ?? by ?? -1, said);
-    return kept;
+    if (code !== 0) throw new GitFailed(args, code ?? by ?? -1, errors);
+    return output;
   };
 }

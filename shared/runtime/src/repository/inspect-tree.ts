@@ -19,7 +19,7 @@ export interface TreeBounds {
   readonly maxEntries: number;
 }
 
-/** Runs Git where nothing of a host's or a person's configuration counts, and returns what it prints. */
+/** Runs Git where no configuration of a host or a person counts, and returns what it prints. */
 export type RunGit = (
   args: readonly string[],
   options?: {
@@ -44,11 +44,11 @@ export interface TreeInspection {
 }
 
 /**
- * Looks at the files of a commit before they are written anywhere: a few objects can describe millions of files.
+ * Inspects the files of a commit before they are written anywhere: a few objects can describe millions of files.
  *
  * @throws RepositoryProblem `repository-too-large`; `repository-unsupported` for submodules, files in LFS, names that no
  *   workspace holds, and names of what a workspace has only for a turn
- * @returns what of it lies in ignored directories: see `trackedPaths`
+ * @returns its paths in ignored directories: see `trackedPaths`
  */
 export async function inspectTree(
   run: RunGit,

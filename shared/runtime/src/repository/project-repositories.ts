@@ -18,17 +18,17 @@ export interface ClonedRepository {
   readonly problem: RepositoryProblem;
 }
 
-export interface LookOptions {
-  /** Whether a path is looked at. @default each */
-  readonly mayLook?: (path: string) => boolean;
-  /** The project as it is: what it clones already is not looked at again. */
+export interface InspectionOptions {
+  /** Whether a path is inspected. @default each */
+  readonly mayInspect?: (path: string) => boolean;
+  /** The project as it is: what it clones already is not inspected again. */
   readonly known?: FileConfig | undefined;
 }
 
 /** The repositories of this host that cannot be cloned, each once. One that takes too long is left to the worker. */
 export async function problemsOfRepositories(
   config: FileConfig,
-  { mayLook = () => true, known }: LookOptions = {},
+  { mayInspect = () => true, known }: InspectionOptions = {},
 ): Promise<ClonedRepository[]> {
   const { maxBytes, maxFiles } = workspaceLimitsOf(config);
   const bounds = { maxBytes, maxEntries: maxFiles, maxFileBytes: maxContentBytes };
@@ -38,7 +38,7 @@ export async function problemsOfRepositories(
   const found: ClonedRepository[] = [];
   for (const [agent, request] of requestsOf(config)) {
     const key = keyOf(request);
-    if (seen.has(key) || !mayLook(request.git)) continue;
+    if (seen.has(key) || !mayInspect(request.git)) continue;
     seen.add(key);
     try {
       await inspectRepository(request, { bounds, ignored, shared });
@@ -67,7 +67,7 @@ function* requestsOf(config: FileConfig): Generator<[agent: string, request: Rep
 /** What is wrong with a file for its repositories, and what may come to be right. */
 export async function inspectProject(
   source: Pick<ProjectSource, 'config' | 'locate'>,
-  options?: LookOptions,
+  options?: InspectionOptions,
 ): Promise<{ problems: ConfigProblem[]; warnings: ConfigProblem[] }> {
   const problems: ConfigProblem[] = [];
   const warnings: ConfigProblem[] = [];
@@ -83,12 +83,12 @@ export async function inspectProject(
 /**
  * Refuses a file whose repositories no turn could clone.
  *
- * @returns what is said of those that are not there yet
+ * @returns warnings of those that are not there yet
  * @throws {ConfigErrors} `invalid-config`
  */
 export async function requireRepositories(
   source: Pick<ProjectSource, 'config' | 'locate'>,
-  options?: LookOptions,
+  options?: InspectionOptions,
 ): Promise<ConfigProblem[]> {
   const { problems, warnings } = await inspectProject(source, options);
   if (problems.length > 0) throw new ConfigErrors(problems);

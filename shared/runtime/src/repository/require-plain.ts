@@ -3,7 +3,7 @@ import { lstat, open, opendir, readlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { RepositoryProblem, shellPath } from './repository-problem.js';
 
-/** The most files of a repository that are looked at: more are packed first. */
+/** The most files of a repository that are read: more are packed first. */
 const usualMaxEntries = 200_000;
 
 /** What Git reads of a repository that it fetches from, beside {@link trees}. */
@@ -70,8 +70,8 @@ export async function requirePlain(path: string, name: string, maxEntries = usua
         );
       }
       if (entry.isSymbolicLink()) {
-        const place = join(entry.parentPath, entry.name).slice(gitDir.length + 1);
-        throw unsupported(`leads elsewhere with a link (${place}).`);
+        const linked = join(entry.parentPath, entry.name).slice(gitDir.length + 1);
+        throw unsupported(`leads elsewhere with a link (${linked}).`);
       }
     }
   }
