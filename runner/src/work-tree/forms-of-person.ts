@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type BaseTree, type FileOnDisk, type HashName, idOfFile } from './stored-forms.js';
+import type { HashName } from './run-git.js';
+import { type BaseTree, type FileOnDisk, idOfFile } from './stored-forms.js';
 import type { Git } from './work-tree.js';
 
 /**

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readFile, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { hunksIn, linesOf } from './merge-lines.js';
-import { GitFailed } from './run-git.js';
+import { GitFailed, type HashName } from './run-git.js';
 import type { Git } from './work-tree.js';
 
 /** An entry of a tree: its mode, and the id of what it has. */
@@ -24,8 +24,6 @@ export interface BaseTree {
   readonly tree: string;
   readonly entries: ReadonlyMap<string, TreeEntry>;
 }
-
-export type HashName = 'sha1' | 'sha256';
 
 /** How many files are written out at a time, and how many bytes of them, unless one has more. */
 const maxBatch = { files: 500, bytes: 16 * 1024 ** 2 };

@@ -1,8 +1,7 @@
 import { lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type GitOptions, ownEnv, runGit } from './run-git.js';
-import type { HashName } from './stored-forms.js';
+import { type GitOptions, type HashName, ownEnv, runGit } from './run-git.js';
 
 /** How long one command of Git may take, unless it is given more. */
 const timeoutMs = 120_000;

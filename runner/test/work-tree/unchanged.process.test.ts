@@ -148,6 +148,24 @@ describe.each(cases)('a file with the attribute %s', (_, files, name, edit, line
   });
 });
 
+describe('line ends that a person has changed throughout', () => {
+  test.each([
+    ['and the agent a line', (name: string) => put(box.workspace, { [name]: crlf.replace('two', 'TWO') }), 'TWO'],
+    [
+      'and the agent has committed all of it as Git stores it',
+      () => gitIn(box.workspace, 'commit', '--quiet', '--all', '--allow-empty', '-m', 'x'),
+      'two',
+    ],
+  ])('%s', async (_, work, second) => {
+    clone({ '.gitattributes': '* text\n', f: crlf });
+    const tip = commit({ f: lf.replace('four', 'FOUR') });
+    saw(tip);
+    work('f');
+    expect((await box.run('workspace.git.refresh', {})).output).toContain(`the commit ${tip}`);
+    expect(read('f')).toBe(lf.replace('two', second).replace('four', 'FOUR'));
+  });
+});
+
 describe('what an agent does to the repository', () => {
   const evil = () => join(box.root, 'ran');
 

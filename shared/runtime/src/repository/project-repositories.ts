@@ -74,8 +74,10 @@ export async function inspectProject(
   for (const { agent, path, problem } of await problemsOfRepositories(source.config, options)) {
     const at = ['agents', agent, 'workspace', 'git'];
     const message = problem.isAbsent ? absent(path) : problem.message;
+    // Both may come to be there before a turn needs them.
+    const mayCome = problem.isAbsent || problem.code === 'ref-unknown';
     const found: ConfigProblem = { ...source.locate(at), code: 'repository-invalid', path: at.join('.'), message };
-    (problem.isAbsent ? warnings : problems).push(found);
+    (mayCome ? warnings : problems).push(found);
   }
   return { problems, warnings };
 }

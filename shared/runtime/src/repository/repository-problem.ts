@@ -21,7 +21,7 @@ export class RepositoryProblem extends Error {
 
   /** The field of `git` in a project file with which it can be cloned. */
   readonly setting: Pick<CloneRequest, 'lfs' | 'submodules'> | undefined;
-  /** Whether there is none, so that one may come. */
+  /** Whether there is no repository. */
   readonly isAbsent: boolean;
 }
 
