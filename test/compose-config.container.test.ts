@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
@@ -123,6 +124,40 @@ test('npm run stack makes files that its containers can read, whatever the umask
       '.suzumio/providers.env 600',
       'worker 700',
     ]);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+});
+
+test.each([
+  ['d.sock', /^(.*\/d\.sock) \d+\n$/, ''],
+  // In a virtual machine, whose own socket is elsewhere.
+  ['.colima/default/docker.sock', /^\/var\/run\/docker\.sock 0\n$/, ''],
+  ['gone/d.sock', /^$/, 'There is no Docker socket'],
+  ['tcp://10.0.0.5:2375', /^$/, "Docker's engine is at tcp://10.0.0.5:2375"],
+])('npm run stack gives workers the engine of the current context: %s', async (host, out, err) => {
+  const directory = await mkdtemp(join(tmpdir(), 'suzumio-context-'));
+  try {
+    for (const path of ['d.sock', '.colima/default/docker.sock']) {
+      await mkdir(join(directory, path, '..'), { recursive: true });
+      await writeFile(join(directory, path), '');
+    }
+    const id = createHash('sha256').update('mine').digest('hex');
+    await mkdir(join(directory, 'contexts/meta', id), { recursive: true });
+    const docker = { Host: host.startsWith('tcp:') ? host : `unix://${join(directory, host)}` };
+    await writeFile(
+      join(directory, 'contexts/meta', id, 'meta.json'),
+      JSON.stringify({ Name: 'mine', Metadata: {}, Endpoints: { docker } }),
+    );
+    await writeFile(join(directory, 'config.json'), '{"currentContext":"mine"}');
+    const script = `import('./scripts/lib/stack-settings.mjs').then(async ({ stackSettings }) => {
+      const { values } = await stackSettings(process.argv[1]);
+      console.log(values.SUZUMIO_DOCKER_SOCKET, values.SUZUMIO_DOCKER_GROUP);
+    })`;
+    const settings = { DOCKER_CONFIG: directory, DOCKER_HOST: '', DOCKER_CONTEXT: '' };
+    const ended = await finished(process.execPath, ['-e', script, join(directory, '.env')], settings);
+    expect(ended.out).toMatch(out);
+    expect(ended.err).toContain(err);
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -75,7 +75,7 @@ async function makeHere(
 async function warnOfImage({ context }: Session, { backend, tools }: ProjectConfig): Promise<void> {
   if (backend.kind === 'process') return;
   const { checkDocker, howToHave } = await import('@suzumio/turn-worker');
-  const { problem, missingToolpacks = [] } = await checkDocker({ image: backend.image });
+  const { problem, missingToolpacks = [] } = await checkDocker({ image: backend.image, environment: context.env });
   const missing = missingToolpacks.filter((pack) => (tools.toolpacks as readonly unknown[]).includes(pack));
   if (problem?.code === 'image-missing') {
     context.err.write(

@@ -210,19 +210,24 @@ describe('doctor, of the data directory, says what is broken and what to do', ()
 
 describe('doctor, of what containers and queues need, says what is broken and what to do', () => {
   test('an engine that does not answer', async () => {
-    const findings = await checkEngine(world.root, { dockerSocket: join(world.directory, 'docker.sock') });
+    const socket = join(world.directory, 'docker.sock');
+    const findings = await checkEngine(world.root, { environment: { DOCKER_HOST: `unix://${socket}` } });
     expect(findings).toEqual([
       {
         what: 'docker',
         state: 'broken',
-        detail: expect.stringContaining('does not answer'),
-        remedy: expect.stringContaining('dockerd'),
+        detail: expect.stringMatching(`does not answer: .*connect ENOENT ${socket} \\(DOCKER_HOST\\)\\.$`),
+        // The one that these suites use.
+        remedy: 'an engine answers at /var/run/docker.sock, use it: export DOCKER_HOST=unix:///var/run/docker.sock',
       },
     ]);
   });
 
   test('an image that is not there', async () => {
-    const [docker, image] = await checkEngine(world.root, { image: 'suzumio-nobody-made-this:dev' });
+    const [docker, image] = await checkEngine(world.root, {
+      environment: process.env,
+      image: 'suzumio-nobody-made-this:dev',
+    });
     expect([docker?.state, image]).toEqual([
       'ok',
       {
@@ -235,7 +240,7 @@ describe('doctor, of what containers and queues need, says what is broken and wh
   });
 
   test('an image of an earlier release, whose runner has none of the toolpacks', async () => {
-    const [, image, door] = await checkEngine(world.root, { image: 'suzumio-test-base:dev' });
+    const [, image, door] = await checkEngine(world.root, { environment: process.env, image: 'suzumio-test-base:dev' });
     expect([image, door?.state]).toEqual([
       {
         what: 'image',

@@ -2,6 +2,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { createServer } from 'node:net';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dockerHost } from './docker.mjs';
 import { root } from './project-node.mjs';
 import { capture, run } from './steps.mjs';
 
@@ -24,9 +25,12 @@ export async function openStack(file, project) {
   if (!found) throw new Error(`There is no Docker Compose here: ${composeByHand}, and run this again.`);
   await refuseForeign(file, project);
   const [command, ...first] = found;
+  // Compose 1 knows no contexts.
+  const host = await dockerHost();
+  const here = { ...process.env, ...(host.startsWith('unix://') ? { DOCKER_HOST: host } : {}) };
   const compose = (profiles, args, variables = {}) => {
     const common = ['--env-file', file, '--project-name', project, ...profiles.flatMap((name) => ['--profile', name])];
-    return run(command, [...first, ...common, ...args], { cwd: root, env: { ...process.env, ...variables } });
+    return run(command, [...first, ...common, ...args], { cwd: root, env: { ...here, ...variables } });
   };
 
   /** The containers of the stack. */

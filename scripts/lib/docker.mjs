@@ -11,6 +11,15 @@ export async function engineAnswers() {
   return code === 0;
 }
 
+/** Docker's own default. */
+export const usualSocket = '/var/run/docker.sock';
+
+/** The engine's address. Docker's own command knows all that leads to it: `DOCKER_HOST`, `DOCKER_CONTEXT`, the current context. */
+export async function dockerHost() {
+  const { code, stdout } = await capture('docker', ['context', 'inspect', '--format', '{{.Endpoints.docker.Host}}']);
+  return (code === 0 && stdout.trim()) || process.env.DOCKER_HOST || `unix://${usualSocket}`;
+}
+
 /** Starts an engine that outlives this process, and waits until it answers. One that gives up is started again. */
 export async function startEngine({ timeoutMs = 120_000 } = {}) {
   const log = join(mkdtempSync(join(tmpdir(), 'suzumio-dockerd-')), 'dockerd.log');

@@ -22,6 +22,9 @@ const sciencePackages = [
   'tzdata',
 ];
 
+/** The language of turns, of the package libc-bin: without it, programs take `LANG=C.UTF-8` for a mistake. */
+const utf8Locale = '/usr/lib/locale/C.utf8';
+
 /**
  * Base images from this machine's own files, for where no registry answers: a busybox for the shell and its tools,
  * some programs or whole packages of Debian, and the libraries that they are linked with.
@@ -35,7 +38,7 @@ export const offlineBases = {
     'suzumio-base-runner:offline',
     { '/usr/local/bin/node': async () => projectNode },
     'bash ca-certificates coreutils curl git jq make patch python-is-python3 ripgrep'.split(' ').concat(pythonPackages),
-    { '/usr/local/lib/node_modules/npm': npmDirectory },
+    { '/usr/local/lib/node_modules/npm': npmDirectory, [utf8Locale]: async () => utf8Locale },
     {
       '/usr/local/bin/npm': '../lib/node_modules/npm/bin/npm-cli.js',
       '/usr/local/bin/npx': '../lib/node_modules/npm/bin/npx-cli.js',

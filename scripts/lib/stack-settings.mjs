@@ -5,6 +5,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import process from 'node:process';
 import { parseEnv } from 'node:util';
+import { dockerHost, usualSocket as socket } from './docker.mjs';
 import { root } from './project-node.mjs';
 
 const secret = () => randomBytes(32).toString('hex');
@@ -13,7 +14,6 @@ const isRoot = process.getuid?.() === 0;
 const workerUser = '0:0';
 /** Users that run nothing else: neither the services (1000), nor a person of this machine. Each project has one. */
 const turnUser = '390000000-399999999:39400';
-const socket = '/var/run/docker.sock';
 
 /** What to do where no engine is. */
 export const engineMissing = 'start the Docker engine, see that `docker version` works, and run this again.';
@@ -60,7 +60,7 @@ export async function stackSettings(file) {
   const added = [];
   let addition = '';
   for (const [name, make, meaning] of settings) {
-    values[name] = process.env[name] || written[name] || make(values, file);
+    values[name] = process.env[name] || written[name] || (await make(values, file));
     if (written[name]) continue;
     added.push(name);
     addition += `${meaning === undefined ? '' : `\n# ${meaning}\n`}${name}=${quoted(values[name])}\n`;
@@ -167,16 +167,29 @@ function workerDirectory() {
   return join(process.env.XDG_DATA_HOME || join(homedir(), '.local/share'), 'suzumio-worker');
 }
 
-function dockerSocket() {
-  const host = process.env.DOCKER_HOST ?? `unix://${socket}`;
-  if (host.startsWith('unix://')) return host.slice('unix://'.length);
-  throw new Error(
-    `DOCKER_HOST is ${host}. The workers of the stack run on the machine of their engine: run this there, or unset DOCKER_HOST.`,
-  );
+async function dockerSocket() {
+  const host = await dockerHost();
+  if (!host.startsWith('unix://')) {
+    throw new Error(
+      `Docker's engine is at ${host} (DOCKER_HOST, or the current context). The workers of the stack run on the machine of their engine: run this there, or choose an engine of this machine: unset DOCKER_HOST, docker context use default.`,
+    );
+  }
+  const path = host.slice('unix://'.length) || socket;
+  if (!existsSync(path)) throw new Error(`There is no Docker socket ${path}: ${engineMissing}`);
+  return inVirtualMachine(path) ? socket : path;
 }
 
-/** Where the engine is in a virtual machine, the socket that it mounts is not the one that is seen here: it is root's. */
-function dockerGroup(path) {
-  if (!existsSync(path)) throw new Error(`There is no Docker socket ${path}: ${engineMissing}`);
-  return String(process.platform === 'linux' ? statSync(path).gid : 0);
+/**
+ * Whether an engine runs in a virtual machine, of which this socket is only the way in: what a container mounts is a path of
+ * that machine, where the engine has the usual one, root's.
+ */
+function inVirtualMachine(path) {
+  return process.platform !== 'linux' || /\/\.(?:docker\/(?:desktop|run)|colima|orbstack|rd|lima)\//.test(path);
+}
+
+async function dockerGroup(mounted) {
+  const path = (await dockerHost()).slice('unix://'.length) || socket;
+  if (inVirtualMachine(path)) return '0';
+  if (!existsSync(mounted)) throw new Error(`There is no Docker socket ${mounted}: ${engineMissing}`);
+  return String(statSync(mounted).gid);
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
 import { configDefaults } from '@suzumio/core/config/defaults';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { checkDocker, howToHave } from '@suzumio/turn-worker';
@@ -9,8 +10,9 @@ import { broken, type Finding, ok } from './check.js';
 
 /** What turns are to run in. */
 export interface EngineCheck {
+  /** Leads to the engine, as for Docker's own command. */
+  readonly environment: Environment;
   readonly image?: string;
-  readonly dockerSocket?: string;
 }
 
 const doors = {
@@ -19,22 +21,14 @@ const doors = {
 };
 
 /** Engine, image and door, as far as they could be tried. */
-export async function checkEngine(root: string, { image, dockerSocket }: EngineCheck = {}): Promise<Finding[]> {
+export async function checkEngine(root: string, { environment, image }: EngineCheck): Promise<Finding[]> {
   const runner = image ?? configDefaults.backend.image;
   // Where turns will run, so that what containers see of it is what they will see then.
   const directory = await probeDirectory(root);
   try {
-    const report = await checkDocker({
-      image: runner,
-      directory,
-      ...(dockerSocket === undefined ? {} : { dockerSocket }),
-    });
+    const report = await checkDocker({ image: runner, directory, environment });
     const problem = report.problem?.message ?? '';
-    if (report.version === undefined) {
-      return [
-        broken('docker', problem, 'install Docker or start it (as root: dockerd), and see that you may use its socket'),
-      ];
-    }
+    if (report.version === undefined) return [broken('docker', problem, report.remedy ?? '')];
     const docker = ok('docker', `engine ${report.version}`);
     if (report.image !== true) {
       return [docker, broken('image', problem, howToHave(runner))];

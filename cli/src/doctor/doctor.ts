@@ -57,7 +57,7 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     server.finding,
     await checkPort(host, port, server.url),
     ...(await checkSystem(session)),
-    ...(await checkEngine(root)),
+    ...(await checkEngine(root, { environment: context.env })),
     checkGit(),
     ...(await checkRepositories(session)),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),

@@ -112,7 +112,7 @@ function demoPolicy(session: Session, { config }: LoadedProject, backend: Backen
 }
 
 async function chooseBackend(session: Session, image: string): Promise<Backend> {
-  const { problem } = await checkDocker({ image });
+  const { problem } = await checkDocker({ image, environment: session.context.env });
   if (problem === undefined) return 'docker';
   say(session, `Turns run as processes of this machine, without isolation: ${problem.message}`);
   return 'process';

@@ -66,8 +66,9 @@ export async function sayServing(session: Session, stack: Stack, next: string[])
   if (env.SUZUMIO_REDIS_URL) err.write('SUZUMIO_REDIS_URL is set, and is not used: up and serve do without Redis.\n');
   if (stack.ready) sayNext(session, ...next);
   else {
-    const { problem } = await checkDocker({ image: configDefaults.backend.image });
-    const why = problem?.message ?? 'Containers cannot be started.';
+    const { problem, remedy } = await checkDocker({ image: configDefaults.backend.image, environment: env });
+    const mend = remedy === undefined ? '' : ` What mends it: ${remedy}.`;
+    const why = `${problem?.message ?? 'Containers cannot be started.'}${mend}`;
     say(session, `No turns can run yet: ${why} They begin when that is mended.`);
     sayNext(session, 'doctor', ...next.filter((command) => command !== 'doctor'));
   }

@@ -152,6 +152,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
           transport,
           logger,
           metrics,
+          environment: options.environment,
           policyOf: ({ project }) => policyOf(project),
           writable: () => writableByGrants(cell.directory),
           hurry: hurry.signal,

@@ -125,8 +125,12 @@ class Turn {
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
       if (code === uncaptured) continue;
-      if (code !== 'context-overflow') throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
-      if (!(await this.#makeRoom())) {
+      // Where only its size speaks for that, no history is given up for it.
+      const isSuspected = code === 'context-suspected';
+      if (code !== 'context-overflow' && !isSuspected) {
+        throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
+      }
+      if (!(isSuspected ? this.#told.shortenResults() : await this.#makeRoom())) {
         throw new ToldFailure(
           'context-overflow',
           `The conversation cannot be made short enough for the model: ${detail}`,

@@ -102,11 +102,33 @@ function section(name: string, output: KeptOutput, most: number): string[] {
   return output.bytes === 0 ? [] : [`[${name}]`, output.text(most).replace(/\n$/, '')];
 }
 
-/** How a command ended, in words. */
-export function exitText({ exitCode, signal, outOfMemory }: Exit): string {
-  const why = outOfMemory ? ', killed because the memory of the turn was used up' : '';
-  if (exitCode === null) return `ended by ${signal ?? 'a signal'}${why}`;
-  return signal === null ? `exit code ${exitCode}` : `exit code ${exitCode}: ${signal}${why}`;
+/** What commonly leads to a signal that ends a program. */
+const causes: Readonly<Record<string, string>> = {
+  SIGABRT: 'it gave up by itself, as where an assertion fails or its own limit of memory is reached',
+  SIGALRM: 'a timer of its own ran out',
+  SIGBUS:
+    'it used mapped memory that its file no longer has room for, as where /dev/shm, /tmp or the disk is full (df -h)',
+  SIGFPE: 'an arithmetic error, as dividing an integer by zero',
+  SIGHUP: 'its terminal or parent ended',
+  SIGILL: 'it met an instruction that this processor does not have, or gave up by itself',
+  SIGINT: 'it was interrupted',
+  SIGKILL: 'another program or the system killed it',
+  SIGPIPE: 'it wrote to a pipe that nothing read any more, as where head has ended',
+  SIGQUIT: 'it was told to quit',
+  SIGSEGV: 'it used memory that is not its own, or its stack was full',
+  SIGSYS: 'it made a system call that is not allowed here',
+  SIGTERM: 'it was told to end',
+  SIGTRAP: 'it met a breakpoint, or gave up by itself',
+  SIGXCPU: 'it used more processor time than its limit (ulimit -t)',
+  SIGXFSZ: 'it wrote a file larger than one may be here (ulimit -f)',
+};
+
+/** How a command ended, in words; `when` precedes the cause. */
+export function exitText({ exitCode, signal, outOfMemory }: Exit, when = ''): string {
+  const cause = outOfMemory ? 'killed because the memory of the turn was used up' : causes[signal ?? ''];
+  const why = cause === undefined ? '' : `, ${cause}`;
+  if (exitCode === null) return `ended by ${signal ?? 'a signal'}${when}${why}`;
+  return `exit code ${exitCode}${signal === null ? '' : `: ${signal}`}${when}${why}`;
 }
 
 const maxNamed = 5;

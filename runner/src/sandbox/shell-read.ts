@@ -22,7 +22,7 @@ export async function outputFrom(found: BackgroundProcess, offset: number, most:
   const state =
     exit === undefined
       ? `runs for ${lasted(performance.now() - startedAt)}`
-      : `${exitText(exit)} after ${lasted(exit.durationMs)}${still === 0 ? '' : `; ${still} of its processes still run`}`;
+      : `${exitText(exit, ` after ${lasted(exit.durationMs)}`)}${still === 0 ? '' : `; ${still} of its processes still run`}`;
   const rest = next < output.bytes ? `; ${output.bytes - next} bytes more, from offset ${next}` : '';
   const where = bytes.length === 0 ? 'nothing new' : `bytes ${offset} to ${next}`;
   return {

@@ -80,7 +80,8 @@ describe('a command', () => {
 
   test('that does not exist, or dies, is told of', async () => {
     expect((await exec('no-such-program')).output).toMatch(/^\[exit code 127.*not found$/s);
-    expect((await exec('kill -SEGV $$')).output).toMatch(/^\[exit code 139: SIGSEGV/);
+    expect((await exec('kill -SEGV $$')).output).toMatch(/^\[exit code 139: SIGSEGV, it used memory that/);
+    expect((await exec('sh -c "kill -BUS \\$\\$"')).output).toMatch(/^\[exit code 135: SIGBUS, .*\/dev\/shm/);
   });
 
   test('that prints what a terminal would show is read without it', async () => {

@@ -119,7 +119,7 @@ export const turnWorkerConfig = z.strictObject({
   runnerBundle: z.string().refine(isAbsolute, 'an absolute path'),
   /** The bundled shim, for images with a runner of their own. */
   shimFile: z.string().refine(isAbsolute, 'an absolute path'),
-  /** The engine's socket. @default where Docker's own tools look for it */
+  /** The engine's socket. @default that of Docker's own command: see `engineAddress` */
   dockerSocket: z.string().optional(),
   limits: workerLimits.prefault({}),
 });

@@ -49,6 +49,7 @@ const code = await runService({
         transport,
         logger,
         metrics,
+        environment: process.env,
         credentialOf: (cell) => {
           const credential = currentCredential(environment, cell, read);
           if (credential !== undefined) redactor.add(credential);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
@@ -13,6 +14,7 @@ import { WorkerDisk } from './attempt/worker-disk.js';
 import { Comparisons } from './compare/comparisons.js';
 import { type TurnWorkerConfig, turnWorkerConfig, type TurnWorkerSettings } from './config.js';
 import { DockerEngine } from './engine/docker/docker-engine.js';
+import { type EngineAddress, engineAddress } from './engine/docker/engine-address.js';
 import { ProcessEngine } from './engine/process/process-engine.js';
 import { Cells, type CellsOptions } from './toolhost/cells.js';
 import { Repositories } from './git/repositories.js';
@@ -37,6 +39,8 @@ export interface TurnWorkerDependencies {
   writable?: () => readonly string[];
   /** A cell's present credential, where it may be replaced. */
   credentialOf?: CellsOptions['credentialOf'];
+  /** Leads to the engine, as for Docker's own command. @default nothing: the default socket */
+  environment?: Environment;
   /** Replaces the engines that the policy names. */
   engines?: Engines;
   /** Aborted when a stop is to give running turns no more time. @default they have all of it */
@@ -95,6 +99,7 @@ export function createTurnWorker(settings: TurnWorkerSettings, dependencies: Tur
 class RunningWorker {
   readonly #readiness: Readiness;
   readonly #presence: Presence;
+  readonly #address: EngineAddress;
   readonly #engines: Engines;
   readonly #cells: Cells;
   readonly #runner: AttemptRunner;
@@ -126,7 +131,8 @@ class RunningWorker {
       onChange: (ready) => this.#change(ready),
       logger,
     });
-    this.#engines = dependencies.engines ?? createEngines(config, directory, logger, onSuspect);
+    this.#address = engineAddress(dependencies.environment ?? {}, config.dockerSocket);
+    this.#engines = dependencies.engines ?? createEngines(config, directory, this.#address, { logger, onSuspect });
     this.#cells = new Cells({
       cells: config.cells,
       credentialOf: dependencies.credentialOf,
@@ -219,9 +225,9 @@ class RunningWorker {
 
   /** Read anew for each attempt: links may have changed, and engines report their directories only once they answer. */
   #mountable(): HostPaths {
-    const { workerDir, dockerSocket, protectedPaths } = this.config;
+    const { workerDir, protectedPaths } = this.config;
     const state = Object.values(this.#engines).flatMap(({ stateDirectories = [] }) => stateDirectories);
-    const sockets = dockerSocket === undefined ? [] : [dockerSocket];
+    const sockets = this.#address.kind === 'socket' ? [this.#address.path] : [];
     // The whole worker directory, since another worker may have its own in it.
     const ours = [workerDir, this.directory.path, ...sockets, ...state, ...protectedPaths];
     const { writable = () => [] } = this.dependencies;
@@ -309,22 +315,21 @@ class RunningWorker {
 function createEngines(
   config: TurnWorkerConfig,
   directory: WorkerDirectory,
-  logger: Logger,
-  onSuspect: () => void,
+  address: EngineAddress,
+  { logger, onSuspect }: { logger: Logger; onSuspect: () => void },
 ): Engines {
-  const { worker, path: workerDir, shimFile, hostsFile } = directory;
+  const { worker, path: workerDir, shimFile } = directory;
   const engines: Engines = {};
   if (config.policy.backends.includes('docker')) {
     engines.docker = new DockerEngine({
       worker,
       workerDir,
       shimFile,
-      hostsFile,
       door: config.door,
       turnUser: config.turnUser,
       relayHost: config.relay.host,
       probeImage: config.runnerImage,
-      socketPath: config.dockerSocket,
+      address,
       logger,
       onSuspect,
     });

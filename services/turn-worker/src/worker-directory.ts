@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, copyFile, mkdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, readFile, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { clearTurnDirectories, doorsName, makeTurnDirectories, type WorkerPaths } from './attempt/turn-directory.js';
@@ -11,7 +11,6 @@ import { writeFileAtomically } from './files/write-file-atomically.js';
 
 /** More workers than any host runs: if all subdirectories are taken, something is wrong. */
 const mostWorkers = 1_000;
-const loopbackNames = '127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n';
 
 /** A worker's own directory, ready for use and locked. */
 export interface WorkerDirectory extends WorkerPaths {
@@ -26,8 +25,6 @@ export interface WorkerDirectory extends WorkerPaths {
    */
   clear(onBusy: (path: string, error: unknown) => void): Promise<void>;
   shimFile: string;
-  /** Names loopback, for containers for which the engine makes no such file. */
-  hostsFile: string;
   release(): Promise<void>;
 }
 
@@ -59,16 +56,11 @@ export async function openWorkerDirectory(directory: string, shimFile: string): 
     await rm(shim, { force: true });
     await copyFile(shimFile, shim);
     await chmod(shim, 0o444);
-    const hosts = join(path, 'hosts');
-    await rm(hosts, { force: true });
-    await writeFile(hosts, loopbackNames);
-    await chmod(hosts, 0o444);
     return {
       path,
       states: await AttemptStates.open(path),
       clear: (onBusy) => clearTurnDirectories(path, onBusy),
       shimFile: shim,
-      hostsFile: hosts,
       worker: await workerId(path),
       boot: await bootId(),
       sockets: join(short.path, doorsName),

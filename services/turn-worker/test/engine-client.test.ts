@@ -23,6 +23,8 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
+const here = () => ({ kind: 'socket', path: socketPath, from: 'a test' }) as const;
+
 /** What an engine that is killed leaves of an answer. */
 function half(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'application/json' });
@@ -31,7 +33,7 @@ function half(response: ServerResponse): void {
 
 test('an answer of which only a part comes is a failure', async () => {
   answer = half;
-  const docker = engineClient({ socketPath, timeoutMs: 60_000 });
+  const docker = engineClient(here(), { timeoutMs: 60_000 });
   await expect(docker.version()).rejects.toThrow('aborted');
   await expect(docker.getContainer('one').wait()).rejects.toThrow('aborted');
 });
@@ -42,7 +44,7 @@ test('an answer whose rest does not come in time is a failure', async () => {
     response.flushHeaders();
   };
   const failure = (timeoutMs: number) =>
-    engineClient({ socketPath, timeoutMs })
+    engineClient(here(), { timeoutMs })
       .getContainer('one')
       .wait()
       .catch((error: unknown) => (error as Error).message);
@@ -55,7 +57,7 @@ test('an answer whose rest does not come in time is a failure', async () => {
 
 test('a stream that breaks fails for its reader', async () => {
   answer = half;
-  const events = await engineClient({ socketPath }).getEvents();
+  const events = await engineClient(here()).getEvents();
   const read = async () => {
     for await (const chunk of events as AsyncIterable<Buffer>) expect(chunk.toString()).toBe('{"StatusCode":');
   };
@@ -64,6 +66,6 @@ test('a stream that breaks fails for its reader', async () => {
 
 test('a whole answer is read, one after the other', async () => {
   answer = (response) => response.end('{"Version":"1"}');
-  const docker = engineClient({ socketPath, timeoutMs: 60_000 });
+  const docker = engineClient(here(), { timeoutMs: 60_000 });
   for (let i = 0; i < 3; i += 1) expect(await docker.version()).toEqual({ Version: '1' });
 });

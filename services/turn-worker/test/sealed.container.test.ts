@@ -27,6 +27,11 @@ const found = {
   root: attempt(() => fs.writeFileSync('/x', '')),
   etc: attempt(() => fs.writeFileSync('/etc/x', '')),
   tmp: attempt(() => fs.writeFileSync('/tmp/x', '')),
+  passwd: attempt(() => fs.appendFileSync('/etc/passwd', 'x:x:0:0::/:')),
+  replacePasswd: attempt(() => { fs.writeFileSync('/tmp/p', ''); fs.renameSync('/tmp/p', '/etc/passwd'); }),
+  device0: attempt(() => fs.mkdtempSync('/dev/x')),
+  memory: fs.readFileSync('/proc/mounts', 'utf8').split('\\n').map((line) => line.split(' '))
+    .filter(([, at]) => ['/tmp', '/dev/shm'].includes(at)).map(([, at, type, options]) => at + ' ' + type + ' ' + options),
   tmpFull: attempt(() => fs.writeFileSync('/tmp/x', Buffer.alloc(20e6))),
   workspace: attempt(() => fs.writeFileSync('/workspace/x', '')),
   readInput: input.turn.id,
@@ -78,6 +83,9 @@ describe('a container', () => {
       etc: 'EROFS',
       tmp: 'ok',
       tmpFull: 'ENOSPC',
+      passwd: expect.stringMatching(/^(EACCES|EROFS)$/),
+      replacePasswd: expect.stringMatching(/^(EXDEV|EBUSY|EROFS)$/),
+      device0: expect.stringMatching(/^(EACCES|EROFS)$/),
       workspace: 'ok',
       readInput: turn.answer.input.turn.id,
       writeInput: 'EROFS',
@@ -94,7 +102,12 @@ describe('a container', () => {
     });
     expect(found['interfaces']).toEqual(['lo']);
     expect(found['device']).not.toBe('ok');
-    expect(found['environment']).toEqual(['FROM_THE_IMAGE', 'HOME', 'HOSTNAME', 'PATH', 'SUZUMIO_TURN_DIR']);
+    const memory = (found['memory'] as string[]).sort();
+    expect(memory.map((mount) => mount.split(' ').slice(0, 2).join(' '))).toEqual(['/dev/shm tmpfs', '/tmp tmpfs']);
+    for (const mount of memory) expect(mount).toMatch(/nosuid,nodev/);
+    expect(found['environment']).toEqual([
+      ...['FROM_THE_IMAGE', 'HOME', 'HOSTNAME', 'LANG', 'LOGNAME', 'PATH', 'SUZUMIO_TURN_DIR', 'TMPDIR', 'USER'],
+    ]);
     expect(found['turnFiles']).toEqual(['door', 'input.json', 'y']);
   });
 
@@ -137,7 +150,9 @@ describe('a container', () => {
     expect(host.CapAdd ?? []).toEqual([]);
     expect(host.Devices ?? []).toEqual([]);
     expect(mounts.map(({ Destination, RW }) => [Destination, RW]).sort()).toEqual([
+      ['/etc/group', false],
       ['/etc/hosts', false],
+      ['/etc/passwd', false],
       ['/turn', true],
       ['/turn/door', false],
       ['/turn/input.json', false],

@@ -81,13 +81,17 @@ export async function callModel(
     const made =
       'result' in begun
         ? begun.result
-        : await new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images, answers }).make(
-            candidates,
-            asked.request,
-            (text) => {
-              asker.onText(text);
-            },
-          );
+        : await new ModelCall(context, store, {
+            ...begun,
+            purpose,
+            token,
+            worst: question.worst,
+            size,
+            images,
+            answers,
+          }).make(candidates, asked.request, (text) => {
+            asker.onText(text);
+          });
     return { result: made, reference: referenceTo(store.reader, token.turn, begun.step) };
   });
 }

@@ -1,4 +1,5 @@
 import type { AttemptStats, CompleteRequest } from '@suzumio/protocol/attempts';
+import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { HttpRefusal } from '@suzumio/protocol/http-failures';
 import { retry } from '@suzumio/protocol/retry';
 import type { Logger } from '@suzumio/runtime/observability/logger';
@@ -60,7 +61,9 @@ export async function bringing<Result>(
   } catch (error) {
     // A full disk is this host's fault, not the workspace's.
     if (error instanceof AttemptFailure || errnoOf(error) === 'ENOSPC') throw error;
-    throw new AttemptFailure('workspace-unavailable', failed, { cause: error });
+    // What only the operator of this host can mend is named.
+    const why = errnoOf(error) === undefined ? failed : `${failed.replace(/\.$/, '')}: ${messageOf(error)}.`;
+    throw new AttemptFailure('workspace-unavailable', why, { cause: error });
   }
 }
 

@@ -49,6 +49,7 @@ export class AttemptStates {
   }
 
   async write(state: AttemptState): Promise<void> {
+    await mkdir(this.#directory, { recursive: true, mode: 0o700 });
     await writeFileAtomically(this.#path(state.claimId), JSON.stringify(state));
   }
 

@@ -67,6 +67,7 @@ export class TurnDirectory {
     ref: AttemptRef,
     owner: Owner | undefined,
   ): Promise<TurnDirectory> {
+    await makeTurnDirectories(workerDir);
     const path = await mkdtemp(join(workerDir, 'turns', `${ref.turn}.${ref.attempt}-`));
     // The door's mount point. The worker owns it, so that nothing inside can replace it.
     await mkdir(join(path, 'door'), { mode: 0o755 });

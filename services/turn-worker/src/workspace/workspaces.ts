@@ -60,8 +60,9 @@ export class Workspaces {
     const own = { directory: join(workerDir, directories.artifacts, name, 'own'), agent: agent.agent };
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
-    const ofOwn = await this.#directory(own.directory, owner, [dirname(sidecar)]);
-    // Last the workspace itself: where it is, the others are.
+    // Whatever of the worker's directory was removed is made again.
+    await mkdir(dirname(sidecar), { recursive: true, mode: 0o700 });
+    const ofOwn = await this.#directory(own.directory, owner);
     const { isNew, isOther } = await this.#directory(directory, owner);
     // Knowledge of a removed directory does not apply to the new one. Files of another user change their owner when the
     // directory is restored to its snapshot.
@@ -87,20 +88,17 @@ export class Workspaces {
     const directory = join(workerDir, directories.artifacts, nameOf(agent), agent.agent, 'all');
     const sidecar = join(workerDir, directories.sidecars, `${name}.json`);
     const temporary = join(workerDir, directories.temporary, name);
-    const { isOther } = await this.#directory(directory, owner, [dirname(sidecar)]);
+    await mkdir(dirname(sidecar), { recursive: true, mode: 0o700 });
+    const { isOther } = await this.#directory(directory, owner);
     const place = { directory, treeFile: treeFileOf(sidecar), temporary, boot, bounds, ignored: [], tracked: [] };
     const known = isOther ? nothingKnown(boot) : await readSidecar(sidecar, boot);
     return new OthersArtifacts(place, { sidecarPath: sidecar, owner, disk }, threads, known);
   }
 
-  /** Makes a directory where it is not there, after `parents`, and the owner's where it is another user's. */
-  async #directory(
-    path: string,
-    owner: Owner | undefined,
-    parents: readonly string[] = [],
-  ): Promise<{ isNew: boolean; isOther: boolean }> {
+  /** Makes a directory where it is not there, and the owner's where it is another user's. */
+  async #directory(path: string, owner: Owner | undefined): Promise<{ isNew: boolean; isOther: boolean }> {
     const found = await stat(path).catch(absent);
-    if (!found) for (const each of [...parents, path]) await mkdir(each, { recursive: true, mode: 0o700 });
+    if (!found) await mkdir(path, { recursive: true, mode: 0o700 });
     const { uid, gid } = found ?? (await stat(path));
     const isAnothers = owner !== undefined && (uid !== owner.uid || gid !== owner.gid);
     if (isAnothers) await chown(path, owner.uid, owner.gid);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import type * as z from 'zod';
 import {
   type ClaimAnswer,
   claimRequest,
@@ -38,6 +39,8 @@ export class TestToolHost {
   readonly turns = new Map<string, TestTurn>();
   readonly contents = new Map<string, Buffer>();
   readonly toolCalls: (ToolRequest & { authorization: string | undefined })[] = [];
+  /** What steps of the sandbox came to, in order. */
+  readonly stepResults: z.output<typeof endStepRequest>['result'][] = [];
   readonly runnerRequests: string[] = [];
   readonly contentPuts: string[] = [];
   /** Deleted projects, as `name.epoch`. */
@@ -178,7 +181,11 @@ export class TestToolHost {
       beginStepRequest.parse(said);
       return json(response, 200, { begun: true });
     }
-    if (request.url === '/tool/end') return json(response, 200, { result: endStepRequest.parse(said).result });
+    if (request.url === '/tool/end') {
+      const { result } = endStepRequest.parse(said);
+      this.stepResults.push(result);
+      return json(response, 200, { result });
+    }
     const body = toolRequest.parse(said);
     const turn = this.turns.get(body.turn);
     if (request.headers.authorization !== `Bearer ${turn?.answer.toolToken ?? ''}`)

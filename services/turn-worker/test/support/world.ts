@@ -92,6 +92,7 @@ export class World {
       },
       {
         transport: this.transport,
+        environment: process.env,
         logger: createLogger({ service: 'turn-worker', level: 'debug', destination }),
         ...(this.options.engines ? { engines: this.options.engines } : {}),
         ...(this.options.hurry ? { hurry: this.options.hurry } : {}),

@@ -132,6 +132,19 @@ const write = (path: string, text: string) => async (root: string) => {
   await writeFile(join(root, path), text);
 };
 
+describe('a worker whose directory has lost a part', () => {
+  const parts = ['snapshots', 'snapshots/cell-1', 'snapshots/cell-1/paper.1', 'artifacts', 'downloads', 'workspaces'];
+  test.each(parts)('goes on without %s', async (part) => {
+    const kept = await attempt(await open(), null, write('a/b', 'one'));
+    await rm(join(directory, 'w', part), { recursive: true });
+    const workspace = await open();
+    const next = await attempt(workspace, kept, write('c', 'two'));
+    expect(await readFile(join(workspace.directory, 'a/b'), 'utf8')).toBe('one');
+    await rm(join(directory, 'w', part), { recursive: true });
+    expect(await attempt(await open(), next, () => Promise.resolve())).toBe(next);
+  });
+});
+
 describe('a workspace', () => {
   test('that is empty has no snapshot', async () => {
     expect(await attempt(await open(), null, () => Promise.resolve())).toBeNull();

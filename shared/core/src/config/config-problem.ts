@@ -34,6 +34,7 @@ export type ConfigProblemCode =
   | 'key-refused'
   | 'key-without-effect'
   | 'keys-contradict'
+  | 'limit-too-small'
   | 'name-ambiguous'
   | 'name-duplicate'
   | 'not-supported-yet'

@@ -5,6 +5,9 @@ import { type Denial, denial } from './denial.js';
 import { type HostPaths, isProtected, isWithin, realPath } from './host-paths.js';
 import type { Policy } from './policy.js';
 
+/** Programs share memory there: a project may say how much. */
+const sharedMemory = '/dev/shm';
+
 type Mount = SandboxLimits['mounts'][number];
 
 /** Paths that Suzumio and the kernel provide in every container; mounts must neither cover nor be inside them. */
@@ -27,13 +30,14 @@ export function mountDenials(
   host: HostPaths,
 ): Denial[] {
   const taken = new Set<string>();
-  const target = (path: (string | number)[], at: string): Denial[] => {
-    const problem = targetProblem(at) ?? (taken.has(at) ? 'something else stands there already' : undefined);
+  const target = (path: (string | number)[], at: string, free = false): Denial[] => {
+    const problem =
+      (free ? undefined : targetProblem(at)) ?? (taken.has(at) ? 'something else stands there already' : undefined);
     taken.add(at);
     return problem === undefined ? [] : [denial(path, 'targets', `nothing can be mounted at ${at}: ${problem}`)];
   };
   return [
-    ...Object.keys(tmpfs).flatMap((at) => target(['tmpfs', at], at)),
+    ...Object.keys(tmpfs).flatMap((at) => target(['tmpfs', at], at, at === sharedMemory)),
     ...mounts.flatMap((mount, index) => [
       ...target(['mounts', index, 'target'], mount.target),
       ...sourceDenials(roots, mount, index, host),

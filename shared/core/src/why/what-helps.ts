@@ -65,6 +65,10 @@ const helps: Readonly<Record<FailureCode, Help>> = {
     step: 'mend',
     words: `Retry it once the server was started with a key that the provider accepts; ${mendTheFile}.`,
   },
+  'provider-access-refused': {
+    step: 'mend',
+    words: `Retry it once the provider serves this account from here; ${mendTheFile}.`,
+  },
   'provider-quota-spent': { step: 'mend', words: 'Retry it once the account is topped up.' },
   'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${mendTheFile}.` },
 
@@ -81,6 +85,11 @@ const helps: Readonly<Record<FailureCode, Help>> = {
     step: 'redeliver',
     words:
       "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
+  },
+  'schema-refused': {
+    step: 'redeliver',
+    words:
+      "A retry would show the same tools again; a new turn shows those of the project's present file. Take the tool out, or name another model, first (suzumio config apply).",
   },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },

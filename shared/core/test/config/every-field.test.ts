@@ -187,6 +187,11 @@ const shownElsewhere: [string, string, string][] = [
     'services/toolhost/test/gateway/memory.slow.test.ts',
     'contextLimit: ',
   ],
+  ...['lenient', 'maxTokensField', 'systemRole'].map((key): [string, string, string] => [
+    `backend.runner.models.presets.*.${key}`,
+    'services/toolhost/test/gateway/refused-fields.slow.test.ts',
+    `${key}: `,
+  ]),
   ['backend.runner.models.presets.*.sendReasoning', 'runner/test/attached.slow.test.ts', 'sendReasoning: '],
   ['backend.runner.models.presets.*.vision', 'services/toolhost/test/gateway/images.slow.test.ts', 'vision: false'],
   ['turn.maxSteps', 'services/toolhost/test/gateway/gateway.slow.test.ts', 'maxSteps: '],

@@ -76,12 +76,16 @@ describe('a container', () => {
     [{ tmpfs: { '/turn': 1 } }, 'tmpfs./turn targets'],
     [{ tmpfs: { '/workspace/x': 1 } }, 'tmpfs./workspace/x targets'],
     [{ tmpfs: { relative: 1 } }, 'tmpfs.relative targets'],
+    [{ tmpfs: { '/dev': 1 } }, 'tmpfs./dev targets'],
+    [{ tmpfs: { '/dev/shm/x': 1 } }, 'tmpfs./dev/shm/x targets'],
+    [{ tmpfs: { '/dev/shm': GIB + 1 } }, 'tmpfs ceilings.tmpfs'],
   ])('with %j is denied', (sandbox, expected) => {
     expect(denials(sandbox)).toEqual([expected]);
   });
 
   test.each<[Partial<Sandbox>, Partial<Policy>]>([
     [{ image: 'team/runner:1' }, { images: ['team/*'] }],
+    [{ tmpfs: { '/tmp': 1, '/dev/shm': 1024 ** 2 } }, {}],
     [{ image: 'registry.example/a/b@sha256:00' }, { images: ['registry.example/**'] }],
     [{ network: 'host' }, { networks: ['host'] }],
     [{ user: '1000:1000' }, {}],

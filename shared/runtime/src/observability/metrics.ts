@@ -111,7 +111,7 @@ export function createMetrics(service: string) {
     waiting: define.labelledGauge({
       name: 'suzumio_waiting_for_person',
       of: ['scheduler'],
-      help: 'What waits for a person: submitted reports, failed agents, pauses, and budgets that are nearly used.',
+      help: 'What waits for a person: submitted reports, failed agents, pauses, budgets that are nearly used, and models that refuse.',
       labels: { kind: [...waitingKinds] },
     }),
     undelivered: define.gauge({

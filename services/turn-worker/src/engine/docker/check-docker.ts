@@ -1,5 +1,7 @@
+import type { Environment } from '@suzumio/core/config/environment';
 import { sandboxToolpacks } from '@suzumio/protocol/tool-names';
 import { AttemptFailure } from '../attempt-failure.js';
+import { defaultFrom, type EngineAddress, engineAddress, usualSockets } from './engine-address.js';
 import { engineClient } from './engine-client.js';
 import { engineFailure } from './engine-errors.js';
 import { toolpacksIn } from './labels.js';
@@ -17,6 +19,8 @@ export interface DockerReport {
   /** How containers reach their worker, if one could be started. */
   door?: 'socket' | 'stdio';
   problem?: { code: string; message: string };
+  /** What mends a problem of finding the engine. */
+  remedy?: string;
 }
 
 export interface DockerCheck {
@@ -24,18 +28,20 @@ export interface DockerCheck {
   image: string;
   /** A directory to test whether containers see this host's files; without it, no container is started. */
   directory?: string;
-  dockerSocket?: string;
+  /** Leads to the engine, as for Docker's own command. */
+  environment: Environment;
 }
 
 const answerWithinMs = 5_000;
+const otherWithinMs = 1_000;
 
 /** Checks whether turns could run in containers here. Never rejects. */
-export async function checkDocker({ image, directory, dockerSocket }: DockerCheck): Promise<DockerReport> {
+export async function checkDocker({ image, directory, environment }: DockerCheck): Promise<DockerReport> {
   const report: DockerReport = {};
+  const address = engineAddress(environment);
   try {
-    const socketPath = dockerSocket;
-    report.version = (await engineClient({ socketPath, timeoutMs: answerWithinMs }).version()).Version;
-    const docker = engineClient({ socketPath });
+    report.version = (await engineClient(address, { timeoutMs: answerWithinMs }).version()).Version;
+    const docker = engineClient(address);
     const images = await docker.listImages({ filters: { reference: [image] } });
     const [found] = images;
     report.image = found !== undefined;
@@ -48,6 +54,31 @@ export async function checkDocker({ image, directory, dockerSocket }: DockerChec
     return { ...report, door: (await probeEngine(probe)).socket ? 'socket' : 'stdio' };
   } catch (error) {
     const { code, message } = engineFailure(error, 'be looked at');
-    return { ...report, problem: { code, message } };
+    const problem = { code, message };
+    if (report.version !== undefined) return { ...report, problem };
+    const text = address.kind === 'unusable' ? message : `${message.replace(/\.$/, '')} (${address.from}).`;
+    return { problem: { code, message: text }, remedy: await remedyFor(address, environment) };
   }
+}
+
+/** Names an engine that answers, if there is one; else what would make the one that was named answer. */
+async function remedyFor(address: EngineAddress, environment: Environment): Promise<string> {
+  for (const path of usualSockets(environment)) {
+    if (address.kind === 'socket' && address.path === path) continue;
+    const other = { kind: 'socket', path, from: '' } as const;
+    const answers = await engineClient(other, { timeoutMs: otherWithinMs })
+      .ping()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (answers) return `an engine answers at ${path}, use it: export DOCKER_HOST=unix://${path}`;
+  }
+  const { from } = address;
+  if (from === 'DOCKER_HOST')
+    return 'start the engine that DOCKER_HOST names, or set it to unix:///PATH of another one';
+  if (from === defaultFrom) {
+    return 'install Docker or start it (as root: dockerd), and see that you may use its socket';
+  }
+  return `start the engine of ${from}, or choose another one: docker context use NAME`;
 }

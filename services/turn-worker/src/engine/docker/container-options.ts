@@ -34,6 +34,12 @@ export interface BindMount {
  */
 export const withoutNetwork = { NetworkDisabled: true } as const;
 
+/** The host name of a container without a network; its `/etc/hosts` has it. On a network the engine names it. */
+export const sealedHostName = 'turn';
+
+/** Where programs share memory. */
+const sharedMemory = '/dev/shm';
+
 /** The container of one turn: as closed as its network allows, and limited in everything that the engine can limit. */
 export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
   const { limits } = plan;
@@ -44,7 +50,7 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
     Env: Object.entries(plan.environment).map(([name, value]) => `${name}=${value}`),
     ...(plan.entrypoint ? { Entrypoint: [...plan.entrypoint], Cmd: [] } : {}),
     ...(plan.attached ? { OpenStdin: true, StdinOnce: false } : {}),
-    ...(plan.network.mode === 'none' ? withoutNetwork : {}),
+    ...(plan.network.mode === 'none' ? { ...withoutNetwork, Hostname: sealedHostName } : {}),
     HostConfig: {
       NetworkMode: plan.network.mode,
       ExtraHosts: [...plan.network.hosts],
@@ -58,9 +64,7 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
       NanoCpus: Math.round(limits.cpus * 1e9),
       PidsLimit: limits.pids,
       Ulimits: [{ Name: 'fsize', Soft: plan.maxFileBytes, Hard: plan.maxFileBytes }],
-      Tmpfs: Object.fromEntries(
-        Object.entries(limits.tmpfs).map(([path, sizeBytes]) => [path, `rw,nosuid,nodev,mode=1777,size=${sizeBytes}`]),
-      ),
+      Tmpfs: tmpfsOptions(limits),
       Mounts: plan.mounts.map(({ source, target, writable = false }) => ({
         Type: 'bind',
         Source: source,
@@ -76,4 +80,16 @@ export function containerOptions(plan: ContainerPlan): ContainerCreateOptions {
         : { Type: 'json-file', Config: { 'max-size': String(plan.maxLogBytes * 4), 'max-file': '2' } },
     },
   };
+}
+
+/**
+ * A container's file systems in memory. What is in them counts as memory of the container. Programs run from there, as
+ * they do from the workspace: `go test`, loaders of native libraries and installers need it.
+ */
+function tmpfsOptions({ memoryBytes, tmpfs }: Pick<SandboxLimits, 'memoryBytes' | 'tmpfs'>): Record<string, string> {
+  // Half of it, as Linux has it for a machine. The engine's own 64 MiB end a program that shares more by SIGBUS.
+  const sizes = { [sharedMemory]: Math.floor(memoryBytes / 2), ...tmpfs };
+  return Object.fromEntries(
+    Object.entries(sizes).map(([path, sizeBytes]) => [path, `rw,exec,nosuid,nodev,mode=1777,size=${sizeBytes}`]),
+  );
 }

@@ -1,8 +1,6 @@
 import type Docker from 'dockerode';
 import type { Container, ContainerInfo, ImageInspectInfo } from 'dockerode';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { join } from 'node:path';
-import { defaultTurnDir } from '@suzumio/protocol/door';
 import type { ProjectRef, SandboxLimits } from '@suzumio/protocol/attempts';
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import { hasDescriptorPaths } from '../../files/open-directory.js';
@@ -10,14 +8,17 @@ import { AttemptFailure } from '../attempt-failure.js';
 import type { Owner } from '../../workspace/restore.js';
 import { LogTail } from '../log-tail.js';
 import type { AttemptPlace, PreparedSandbox, Sandbox, StartOptions, Tenant, TurnEngine } from '../turn-engine.js';
-import { artifactsIn, artifactsMounts } from './artifacts-mounts.js';
-import { type Connection, connectionOf, shimPath } from './connection.js';
+import { artifactsIn } from './artifacts-mounts.js';
+import { type Connection, connectionOf } from './connection.js';
 import { ContainerEnds } from './container-ends.js';
-import { type BindMount, containerOptions } from './container-options.js';
+import { containerOptions } from './container-options.js';
+import { containerUser, type UserDatabase } from './container-user.js';
 import { DockerSandbox } from './docker-sandbox.js';
+import type { EngineAddress } from './engine-address.js';
 import { engineClient } from './engine-client.js';
 import { engineFailure, statusOf } from './engine-errors.js';
-import { environmentVariables, homePath } from './environment-variables.js';
+import { environmentVariables } from './environment-variables.js';
+import { ImageFiles } from './image-files.js';
 import { agentFilter, isLater, runnerEntrypoint, toolpacksIn, turnLabels, workerLabel } from './labels.js';
 import { howToHave } from './own-image.js';
 import { probeEngine } from './probe.js';
@@ -25,6 +26,7 @@ import { requireUnmovable } from './require-unmovable.js';
 import { StdioAttachment } from './stdio-attachment.js';
 import { sandboxOwner } from './sandbox-owner.js';
 import { TurnContainers } from './turn-containers.js';
+import { toolpacksPath, turnMounts, variablesOf, workspacePath, writeEtcFiles } from './turn-mounts.js';
 import { unlinkedBytes } from './unlinked-bytes.js';
 
 export interface DockerEngineOptions {
@@ -38,21 +40,15 @@ export interface DockerEngineOptions {
   probeImage: string;
   /** The shim, below the worker's directory so that containers can see it. */
   shimFile: string;
-  /** The `/etc/hosts` of sealed containers, below the worker's directory too. */
-  hostsFile: string;
   /** The address of relays, where this worker cannot detect it. */
   relayHost?: string | undefined;
-  /** The engine's socket. @default where Docker's own tools look for it */
-  socketPath?: string | undefined;
+  address: EngineAddress;
   logger: Logger;
   /** Called when the engine may be unavailable and should be probed. */
   onSuspect: () => void;
 }
 
 const callTimeoutMs = 60_000;
-const workspacePath = '/workspace';
-const toolpacksPath = '/suzumio/toolpacks';
-const hostsPath = '/etc/hosts';
 const closePatienceMs = 10_000;
 
 /** Turns in containers of a Docker engine. */
@@ -64,15 +60,17 @@ export class DockerEngine implements TurnEngine {
   readonly #streams: Docker;
   readonly #ends: ContainerEnds;
   readonly #containers: TurnContainers;
+  readonly #files: ImageFiles;
   #opened = false;
   #door: 'socket' | 'stdio' | undefined;
 
   constructor(private readonly options: DockerEngineOptions) {
-    const { worker, socketPath, door, logger, onSuspect } = options;
-    this.#docker = engineClient({ socketPath, timeoutMs: callTimeoutMs });
-    this.#streams = engineClient({ socketPath });
+    const { worker, address, door, logger, onSuspect } = options;
+    this.#docker = engineClient(address, { timeoutMs: callTimeoutMs });
+    this.#streams = engineClient(address);
     this.#ends = new ContainerEnds({ docker: this.#streams, label: workerLabel(worker), logger, onLost: onSuspect });
     this.#containers = new TurnContainers({ docker: this.#docker, worker, startWithinMs: callTimeoutMs, logger });
+    this.#files = new ImageFiles({ docker: this.#docker, worker });
     this.#door = door === 'auto' ? undefined : door;
   }
 
@@ -116,6 +114,7 @@ export class DockerEngine implements TurnEngine {
       door: this.#door ?? 'socket',
       relayHost: this.options.relayHost,
     });
+    const users = await this.#files.users(image.Id);
     const toolpacks = toolpacksIn(image.Config.Labels);
     return {
       owner,
@@ -126,7 +125,7 @@ export class DockerEngine implements TurnEngine {
       artifactsSeen: (_directories, agent) => artifactsIn(agent),
       toolpacksSeen: () => toolpacksPath,
       controllerUrl: (door) => connection.controllerUrl(door),
-      start: async (start) => this.#start(start, { image: image.Id, owner, limits, connection }),
+      start: async (start) => this.#start(start, { image, owner, users, limits, connection }),
     };
   }
 
@@ -175,10 +174,16 @@ export class DockerEngine implements TurnEngine {
 
   async #start(
     start: StartOptions,
-    plan: { image: string; owner: Owner; limits: SandboxLimits; connection: Connection },
+    plan: {
+      image: ImageInspectInfo;
+      owner: Owner;
+      users: UserDatabase;
+      limits: SandboxLimits;
+      connection: Connection;
+    },
   ): Promise<Sandbox> {
-    const { worker, logger } = this.options;
-    const { image, owner, limits, connection } = plan;
+    const { worker, logger, shimFile } = this.options;
+    const { image, owner, users, limits, connection } = plan;
     const { entrypoint, network } = connection;
     const { maxFileBytes, maxLogBytes } = start;
     const stdio = connection.door.kind === 'connections';
@@ -186,15 +191,18 @@ export class DockerEngine implements TurnEngine {
     let stopWaiting: (() => void) | undefined;
     let attachment: StdioAttachment | undefined;
     try {
+      const environment = environmentVariables(limits, start, image.Config.Env);
+      const user = containerUser(users, owner, environment['HOME'], environment['TMPDIR'] ?? '/');
+      const etc = await writeEtcFiles(start, user, limits);
       container = await this.#docker.createContainer(
         containerOptions({
-          image,
+          image: image.Id,
           user: `${owner.uid}:${owner.gid}`,
           limits,
           labels: turnLabels(worker, start.ref, limits),
-          environment: environmentVariables(limits, start),
+          environment: { ...variablesOf(user, etc), ...environment },
           network,
-          mounts: this.#mounts(start, connection),
+          mounts: turnMounts(start, connection, { shimFile, etc }),
           maxFileBytes,
           maxLogBytes,
           attached: stdio,
@@ -248,23 +256,6 @@ export class DockerEngine implements TurnEngine {
       logger.warn({ err: error, container }, 'the open files of a container could not be measured');
       return 0;
     });
-  }
-
-  #mounts(start: StartOptions, { door, entrypoint, network }: Connection): BindMount[] {
-    const inTurn = (name: string) => join(defaultTurnDir, name);
-    const needsHosts = network.mode === 'none' && !start.mounts.some(({ target }) => target === hostsPath);
-    return [
-      { source: start.turnDirectory, target: defaultTurnDir, writable: true },
-      { source: join(start.turnDirectory, 'input.json'), target: inTurn('input.json') },
-      { source: start.workspace, target: workspacePath, writable: true },
-      ...artifactsMounts(start),
-      ...(start.home === undefined ? [] : [{ source: start.home, target: homePath, writable: true }]),
-      ...(start.toolpacks === undefined ? [] : [{ source: start.toolpacks, target: toolpacksPath }]),
-      ...(door.kind === 'socket' ? [{ source: start.doorDirectory, target: inTurn('door') }] : []),
-      ...(entrypoint ? [{ source: this.options.shimFile, target: shimPath }] : []),
-      ...(needsHosts ? [{ source: this.options.hostsFile, target: hostsPath }] : []),
-      ...start.mounts.map(({ source, target, readonly }) => ({ source, target, writable: !readonly })),
-    ];
   }
 }
 

@@ -30,7 +30,7 @@ const script = `
 const fs = require('node:fs');
 let marker;
 try { marker = fs.readFileSync('/turn/marker', 'utf8'); } catch { process.exit(11); }
-fs.writeFileSync('/turn/answer', marker);
+try { fs.writeFileSync('/turn/answer', marker); } catch { process.exit(13); }
 require('node:net').connect('/turn/door/door.sock').on('connect', () => process.exit(0)).on('error', () => process.exit(12));
 `;
 
@@ -79,6 +79,7 @@ export async function probeEngine(options: ProbeOptions): Promise<{ socket: bool
     );
     await container.start();
     const exitCode = await exitOf(container);
+    if (exitCode === 13) throw new AttemptFailure('container-start-failed', otherUsers(owner));
     const answer = await readFile(join(directory, 'answer'), 'utf8').catch(() => '');
     if (exitCode === 11 || (exitCode !== 127 && answer !== marker))
       throw new AttemptFailure('container-start-failed', elsewhere(workerDir));
@@ -106,6 +107,13 @@ function elsewhere(workerDir: string): string {
   return (
     `The engine's host does not have this worker's ${workerDir} at that path. Where the worker is itself a container, ` +
     'mount a directory of the host at the very path that it has there (docker run -v DIR:DIR), and set SUZUMIO_WORKER_DIR to it.'
+  );
+}
+
+function otherUsers({ uid }: Owner): string {
+  return (
+    `Containers of this engine cannot write what belongs to user ${String(uid)} here: it maps users, as an engine that is ` +
+    'rootless or has userns-remap does. Use an engine without that: docker context use default, or DOCKER_HOST=unix:///var/run/docker.sock.'
   );
 }
 
