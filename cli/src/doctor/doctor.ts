@@ -12,6 +12,7 @@ import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, serverClock } from './check-server.js';
+import { checkRepositories } from './check-repositories.js';
 import { checkServerThere } from './check-server-there.js';
 import { checkSystem } from './check-system.js';
 
@@ -58,6 +59,7 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     ...(await checkSystem(session)),
     ...(await checkEngine(root, { environment: context.env })),
     checkGit(),
+    ...(await checkRepositories(session)),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
     ...(await checkProviders(session, server.url !== undefined)),
     queue.finding,

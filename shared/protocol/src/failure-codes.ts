@@ -29,6 +29,7 @@ export const failureCodes = {
   'mount-in-use': 'mount',
   'handler-disconnected': 'unanswered',
 
+  'repository-failed': 'machinery',
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
   'container-vanished': 'machinery',
