@@ -16,7 +16,8 @@ export function useInboxCounts() {
 export function useWaiting(project: string) {
   return useQuery({
     queryKey: [...keys.project(project), 'waiting'],
-    queryFn: () => api.getInbox({ query: { project, kind: ['report', 'failure', 'pause', 'budget'], limit: 1 } }),
+    queryFn: () =>
+      api.getInbox({ query: { project, kind: ['report', 'failure', 'pause', 'budget', 'model'], limit: 1 } }),
   });
 }
 

@@ -13,6 +13,7 @@ import { checkProviders } from './check-providers.js';
 import { checkProxy } from './check-proxy.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, serverClock } from './check-server.js';
+import { checkRepositories } from './check-repositories.js';
 import { checkServerThere } from './check-server-there.js';
 import { checkSystem } from './check-system.js';
 
@@ -59,6 +60,7 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     ...(await checkSystem(session)),
     ...(await checkEngine(root, { environment: context.env })),
     checkGit(),
+    ...(await checkRepositories(session)),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
     checkProxy(context.env),
     ...(await checkProviders(session, server.url !== undefined)),

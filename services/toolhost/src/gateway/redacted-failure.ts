@@ -1,6 +1,6 @@
 import { createRedactor, shortestSecret } from '@suzumio/runtime/observability/redactor';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import { ProviderFailure } from './provider-failure.js';
+import type { ProviderFailure } from './provider-failure.js';
 
 /** The parts of a request with credentials. */
 interface Opening {
@@ -22,11 +22,7 @@ export function redactedFailure(
 ): ProviderFailure {
   const secrets = [...secretsOf(request), ...others].filter(({ length }) => length >= shortestSecret);
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
-  return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {
-    cause: failure.cause,
-    content: failure.isAboutContent,
-    unreadable: failure.unreadable,
-  });
+  return failure.with({ message: beginningOf(told, maxMessageChars) });
 }
 
 /** The credentials in a request, in each form in which they may be echoed. */

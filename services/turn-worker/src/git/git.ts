@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import type { Environment } from '@suzumio/core/config/environment';
 import { type Proxy, ProxySettings, shownProxy } from '@suzumio/runtime/http/proxy-settings';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { killMarked } from '../engine/process/marked-processes.js';
 import type { HeldDirectory } from '../files/hold-directory.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
-import { gitConfig } from './git-config.js';
-import { GitFailed } from './git-failed.js';
+import { gitConfig, gitEnvironment } from '@suzumio/runtime/repository/git-config';
+import { GitFailed } from '@suzumio/runtime/repository/git-failed';
 
 export interface GitOptions {
   /** The worker's own directory for Git: its configuration and an empty home. */
@@ -29,9 +29,11 @@ export interface GitRun {
   /** A directory that the command, and what it starts, has open as descriptor {@link heldFd}. */
   held?: HeldDirectory | undefined;
   /** What the command reads. @default nothing */
-  input?: string;
+  input?: string | undefined;
+  /** A file that is the command's index. */
+  index?: string | undefined;
   /** Takes the standard output; throws to end the command. @default it is kept */
-  onOutput?: (bytes: Buffer) => void;
+  onOutput?: ((bytes: Buffer) => void) | undefined;
 }
 
 /** The descriptor of a directory that Git is given: the first after its standard ones. */
@@ -72,7 +74,7 @@ export class Git {
    */
   async run(
     args: readonly string[],
-    { protocols = [], remote, signal, held, input, onOutput }: GitRun,
+    { protocols = [], remote, signal, held, input, index, onOutput }: GitRun,
   ): Promise<string> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = undefined;
@@ -88,11 +90,12 @@ export class Git {
       detached: true,
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', held?.fd ?? 'ignore'],
       env: {
-        ...environment,
+        ...gitEnvironment,
         ...this.#wayTo(remote),
         HOME: this.#home,
         GIT_CONFIG_GLOBAL: this.#configFile,
         GIT_ALLOW_PROTOCOL: protocols.join(':'),
+        ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
         [gitMark]: directory,
       },
     });
@@ -167,20 +170,6 @@ export class Git {
     await writeFileAtomically(this.#configFile, gitConfig);
   }
 }
-
-/** Nothing of the worker's own environment. */
-const environment = {
-  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_ASKPASS: '/bin/false',
-  SSH_ASKPASS: '/bin/false',
-  GIT_PROTOCOL_FROM_USER: '0',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_OPTIONAL_LOCKS: '0',
-} as const;
 
 /** The end of an output. */
 class Tail {

@@ -7,6 +7,7 @@ import { projectConfig } from '../model/project-config.js';
 import { projectStatuses } from '../model/project-status.js';
 import { storageReached } from '../model/storage.js';
 import { agentView } from '../model/agent.js';
+import { modelFault } from '../model/model-fault.js';
 import { projectView } from '../model/project.js';
 import { attachments, mailRefusals, messageBody, postedMessage, sendMessageRequest } from './messages.js';
 import { json, resource } from './operation.js';
@@ -102,6 +103,7 @@ export const projectDetailAnswer = projectAnswer.extend({
   cellPaused: pause.nullable().describe('Set where the whole cell starts no turns for a while.'),
   budgetsReached: z.array(budgetReached).describe('The budgets that keep agents from new turns.'),
   storageReached: z.array(storageReached).describe('The bounds of what may be stored that are reached.'),
+  modelFaults: z.array(modelFault).describe('The presets that refused when they were asked last.'),
 });
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
 

@@ -130,6 +130,7 @@ const opens: Readonly<Record<InboxItem['kind'], string>> = {
   failure: 'Open the turn',
   pause: 'See why',
   budget: 'Raise the budget',
+  model: 'Open the project',
   message: 'Open the thread',
 };
 
@@ -169,6 +170,12 @@ function Content({ item }: { item: InboxItem }) {
       return (
         <p className="about-lead">
           <bdi>{item.pause.reason ?? 'No reason was given.'}</bdi> <span className="quiet">By {item.pause.by}.</span>
+        </p>
+      );
+    case 'model':
+      return (
+        <p className="about-lead">
+          <bdi>{item.message}</bdi> <span className="quiet">The next answer of the preset clears this.</span>
         </p>
       );
     case 'budget':

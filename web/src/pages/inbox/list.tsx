@@ -14,7 +14,7 @@ import { marks, wordsFor } from './words.js';
 const groups: readonly [title: string, kinds: readonly InboxItem['kind'][]][] = [
   ['Somebody is held up', ['failure']],
   ['Ready for you', ['report']],
-  ['Before it stops', ['budget', 'pause']],
+  ['Before it stops', ['model', 'budget', 'pause']],
   ['Written to you', ['message']],
 ];
 

@@ -81,6 +81,7 @@ function isAbout(decision: Decision, item: InboxItem): boolean {
       return decision.kind === 'resumed' && decision.agent === item.agent;
     case 'budget':
       return decision.kind === 'budget-changed' && decision.agent === item.agent;
+    case 'model':
     case 'message':
       return false;
   }

@@ -308,14 +308,16 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
           ? `${item.agent === null ? 'The project' : named(item.agent)} is paused.`
           : item.kind === 'budget'
             ? 'A budget is nearly used up.'
-            : '';
+            : item.kind === 'model'
+              ? `The model preset ${item.preset} refuses: ${item.message}`
+              : '';
   return (
     <section className="asks" aria-label="Waits for you">
       <Mark
         kind={
           item.kind === 'report'
             ? 'report'
-            : item.kind === 'failure'
+            : item.kind === 'failure' || item.kind === 'model'
               ? 'failed'
               : item.kind === 'budget'
                 ? 'budget'
