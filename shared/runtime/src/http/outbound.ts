@@ -177,6 +177,7 @@ function secured(socket: Duplex, url: URL, signal: AbortSignal): Promise<TLSSock
       ...(isIP(host) === 0 ? { servername: host } : {}),
     });
     const onAbort = () => secure.destroy(signal.reason as Error);
+    if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort);
     const settled = () => signal.removeEventListener('abort', onAbort);
     secure.once('error', (error: Error) => {
