@@ -6,6 +6,7 @@ import type { Environment } from '@suzumio/core/config/environment';
 import { Scheduler } from '@suzumio/scheduler';
 import { storeHooks, tellCopied } from '@suzumio/control-plane/store-hooks';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { startHealthListener } from '@suzumio/runtime/process/health-listener';
 import { createLogger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
@@ -103,9 +104,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const budgetUsdPerDay = dayBudgetOf(options.environment);
   const workerPort = workerPortOf(options.environment);
   const dayBudget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
+  const proxies = new ProxySettings(options.environment);
+  for (const secret of proxies.secrets) redactor.add(secret);
   const toolhost = createToolhost(
     { worker: { ...loopback, port: workerPort }, runner: loopback, transportName, policy, ...dayBudget },
-    { ...shared, secrets: environmentSecrets(options.environment, redactor) },
+    { ...shared, secrets: environmentSecrets(options.environment, redactor), proxies },
   );
   const api = createApi(
     { host, port, transportName, policy, toolhostUrls: () => [toolhost.workerUrl], ...dayBudget, ...access },

@@ -7,6 +7,8 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
+import { Outbound } from '@suzumio/runtime/http/outbound';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
@@ -66,12 +68,14 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   let packs: PackInspector | undefined;
   let controllers: Controllers | undefined;
   const live = new LiveTurns(config.live);
+  const outbound = new Outbound(dependencies.proxies ?? new ProxySettings({}));
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
     const { cell } = dependencies;
     const context: ToolhostContext = {
       ...dependencies,
+      outbound,
       cellKey: cell.directory.cellKey(),
       leaseMs: config.leaseMs ?? 15_000,
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
@@ -115,6 +119,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     live.close();
+    outbound.close();
     await controllers?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
     await Promise.all([reader?.close(), packs?.close()]);
