@@ -49,6 +49,8 @@ export interface Stack {
   readonly url: string;
   /** Where Prometheus finds the metrics, if anywhere. */
   readonly metricsUrl: string | undefined;
+  /** Where handlers of external agents find the ToolHost. */
+  readonly handlersUrl: string;
   readonly cell: Cell;
   /** Whether the API asks for no token. */
   readonly open: boolean;
@@ -107,7 +109,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const proxies = new ProxySettings(options.environment);
   for (const secret of proxies.secrets) redactor.add(secret);
   const toolhost = createToolhost(
-    { worker: { ...loopback, port: workerPort }, runner: loopback, transportName, policy, ...dayBudget },
+    { worker: { ...loopback, ...workerPort }, runner: loopback, transportName, policy, ...dayBudget },
     { ...shared, secrets: environmentSecrets(options.environment, redactor), proxies },
   );
   const api = createApi(
@@ -176,6 +178,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await announceServer(cell.directory, { url: api.url, pid: process.pid });
     return {
       url: api.url,
+      handlersUrl: toolhost.workerUrl,
       metricsUrl: health && `${health.url}/metrics`,
       cell,
       logFile,

@@ -25,7 +25,7 @@ import { Controllers } from './toolpacks/controllers.js';
 
 export interface ToolhostConfig {
   /** The listener for workers. Never reachable from a container. */
-  worker: { host: string; port: number };
+  worker: { host: string; port: number; orAnyFree?: boolean };
   /** The listener for runners' calls, forwarded by their worker's door. */
   runner: { host: string; port: number };
   /** The transport of this cell's jobs, as recorded in the catalog. */
@@ -98,8 +98,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
     await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
     const { allowedHosts, bodyPace = {} } = config;
-    const listen = ({ host, port }: ToolhostConfig['worker'], routers: Router[]) =>
-      startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
+    const listen = (at: ToolhostConfig['worker'], routers: Router[]) =>
+      startHttpServer(listener(context, routers, { host: at.host, allowedHosts }), { ...at, bodyPace });
     waits = new ClaimWaits(context.transport);
     const worker = await listen(config.worker, workerRouters(context, waits));
     try {
