@@ -37,7 +37,7 @@ export interface ToolhostBench {
   begin(project: string, agent: string, body?: string): Promise<Begun>;
   post(url: string, token: string | undefined, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   put(url: string, token: string, bytes: Uint8Array): Promise<Answer>;
-  /** Stops it and starts another one in its place. */
+  /** Stops it, opens its data anew, as a new process does, and starts another one in its place. */
   restart(config: Partial<ToolhostConfig>, whileClosed?: () => void): Promise<void>;
   close(): Promise<void>;
 }
