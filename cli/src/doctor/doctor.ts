@@ -10,6 +10,7 @@ import { checkClock, checkDisk, checkInstallation, checkNode } from './check-mac
 import { checkPolicy } from './check-policy.js';
 import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
+import { checkProxy } from './check-proxy.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, serverClock } from './check-server.js';
 import { checkRepositories } from './check-repositories.js';
@@ -61,6 +62,7 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     checkGit(),
     ...(await checkRepositories(session)),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
+    checkProxy(context.env),
     ...(await checkProviders(session, server.url !== undefined)),
     queue.finding,
     checkClock([clock, queue.clock].filter((one) => one !== undefined)),

@@ -1,6 +1,9 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
+import { type Proxy, ProxySettings, shownProxy } from '@suzumio/runtime/http/proxy-settings';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { killMarked } from '../engine/process/marked-processes.js';
 import type { HeldDirectory } from '../files/hold-directory.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
@@ -12,11 +15,15 @@ export interface GitOptions {
   directory: string;
   /** The largest file that Git may write, in bytes. */
   maxFileBytes: number;
+  /** Where the proxies are named, and the file of authorities for TLS (GIT_SSL_CAINFO). @default none */
+  environment?: Environment | undefined;
 }
 
 export interface GitRun {
   /** The protocols that may be used. @default none */
   protocols?: readonly string[];
+  /** The address that the command talks to. */
+  remote?: string;
   /** Aborted when the command has to end. */
   signal: AbortSignal;
   /** A directory that the command, and what it starts, has open as descriptor {@link heldFd}. */
@@ -51,11 +58,13 @@ const limited = 'ulimit -f "$1" && { ulimit -v "$2" 2>/dev/null || :; } && shift
 export class Git {
   readonly #home: string;
   readonly #configFile: string;
+  readonly #proxies: ProxySettings;
   #opened: Promise<void> | undefined;
 
   constructor(private readonly options: GitOptions) {
     this.#home = join(options.directory, 'home');
     this.#configFile = join(options.directory, 'gitconfig');
+    this.#proxies = new ProxySettings(options.environment ?? {});
   }
 
   /**
@@ -65,7 +74,7 @@ export class Git {
    */
   async run(
     args: readonly string[],
-    { protocols = [], signal, held, input, index, onOutput }: GitRun,
+    { protocols = [], remote, signal, held, input, index, onOutput }: GitRun,
   ): Promise<string> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = undefined;
@@ -82,6 +91,7 @@ export class Git {
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', held?.fd ?? 'ignore'],
       env: {
         ...gitEnvironment,
+        ...this.#wayTo(remote),
         HOME: this.#home,
         GIT_CONFIG_GLOBAL: this.#configFile,
         GIT_ALLOW_PROTOCOL: protocols.join(':'),
@@ -119,11 +129,38 @@ export class Git {
         child.once('exit', end);
       });
       if (stopped) throw stopped.reason;
-      if (code !== 0) throw new GitFailed(args, code ?? by ?? -1, said.text);
+      if (code !== 0) throw this.#failed(args, code ?? by ?? -1, said.text, remote);
       return kept.text;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** The proxy for an address, and whom to trust; nothing for what stays on this host. */
+  #wayTo(remote: string | undefined): Record<string, string> {
+    if (remote === undefined) return {};
+    const proxy = this.#proxyTo(remote);
+    const authorities = this.options.environment?.GIT_SSL_CAINFO ?? '';
+    return {
+      ...(proxy ? { http_proxy: proxy.url.href, https_proxy: proxy.url.href } : {}),
+      ...(authorities === '' ? {} : { GIT_SSL_CAINFO: authorities }),
+    };
+  }
+
+  #proxyTo(remote = ''): Proxy | undefined {
+    const address = URL.parse(remote);
+    return address ? this.#proxies.proxyFor(address) : undefined;
+  }
+
+  #failed(
+    args: readonly string[],
+    ended: number | NodeJS.Signals,
+    diagnostics: string,
+    remote: string | undefined,
+  ): GitFailed {
+    const proxy = this.#proxyTo(remote);
+    const clean = createRedactor(this.#proxies.secrets).redact(diagnostics);
+    return new GitFailed(args, ended, clean, proxy && shownProxy(proxy));
   }
 
   async #open(): Promise<void> {

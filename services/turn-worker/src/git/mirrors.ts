@@ -173,11 +173,8 @@ export class Mirrors {
     const from = held?.at(heldFd) ?? source;
     // Of some there is no HEAD.
     for (const names of [['HEAD'], []]) {
-      const listed = await this.options.git.run(['ls-remote', '--quiet', from, ...names], {
-        signal,
-        held,
-        protocols: protocolsOf(held),
-      });
+      const how = { signal, held, ...wayTo(source, held) };
+      const listed = await this.options.git.run(['ls-remote', '--quiet', from, ...names], how);
       const id = /^([0-9a-f]{40,64})\t/m.exec(listed)?.[1];
       if (id !== undefined) return id.length === 64 ? 'sha256' : 'sha1';
     }
@@ -205,7 +202,7 @@ export class Mirrors {
         held?.at(heldFd) ?? source,
         wanted,
       ],
-      { signal, held, protocols: protocolsOf(held) },
+      { signal, held, ...wayTo(source, held) },
     );
     // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
     if (held) await requirePlain(held.at(), source);
@@ -260,7 +257,8 @@ async function removeLeft(mirror: string): Promise<void> {
   }
 }
 
-const protocolsOf = (directory: HeldDirectory | undefined) => (directory ? ['file'] : ['https', 'http']);
+const wayTo = (remote: string, directory: HeldDirectory | undefined) =>
+  directory ? { protocols: ['file'] } : { protocols: ['https', 'http'], remote };
 
 const isPath = (git: string) => git.startsWith('/');
 

@@ -1,5 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { GitAuthor } from '@suzumio/protocol/git-author';
 import { type CloneRequest, lookMs, type LookRequest } from '@suzumio/protocol/repository';
@@ -22,6 +23,8 @@ export interface RepositoriesOptions {
    * repository.
    */
   cloneMs: number;
+  /** Where the proxies are named, and the authorities that sign certificates. @default none */
+  environment?: Environment | undefined;
   /** The longest time that looking for what is new may take where there is a mirror, in milliseconds. @default {@link lookMs} */
   lookMs?: number;
 }
@@ -56,7 +59,7 @@ export class Repositories {
 
   constructor(private readonly options: RepositoriesOptions) {
     const { directory, bounds, cloneMs } = options;
-    this.#git = new Git({ directory, maxFileBytes: bounds.maxFileBytes });
+    this.#git = new Git({ directory, maxFileBytes: bounds.maxFileBytes, environment: options.environment });
     this.#mirrors = new Mirrors({
       git: this.#git,
       directory: join(directory, 'mirrors'),

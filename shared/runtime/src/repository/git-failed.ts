@@ -12,6 +12,8 @@ export class GitFailed extends Error {
     readonly ended: number | NodeJS.Signals,
     /** The end of what it printed. */
     readonly diagnostics: string,
+    /** The proxy that it was to go through, as it is shown. */
+    readonly proxy?: string,
   ) {
     super(`git ${args.find((arg) => /^[a-z]/.test(arg)) ?? ''} ended with ${ended}: ${diagnostics.trim()}`);
   }
@@ -38,6 +40,12 @@ type Source = Pick<CloneRequest, 'git' | 'ref' | 'depth'>;
 
 /** What Git says, what that means, and what would be right; the first that matches counts. */
 const meanings: readonly [pattern: RegExp, code: FailureCode, meaning: (source: Source) => string][] = [
+  [
+    /certificate (?:problem|verification failed)|server certificate verification/,
+    'repository-failed',
+    ({ git }) =>
+      `The certificate of ${git} is not trusted: GIT_SSL_CAINFO of the worker names a file with the authorities.`,
+  ],
   [
     /\bgit: (?:command )?not found/,
     'git-missing',
@@ -108,15 +116,31 @@ const meanings: readonly [pattern: RegExp, code: FailureCode, meaning: (source: 
 export function fetchFailure(error: GitFailed, source: Source, alias?: string): RepositoryProblem {
   const text = alias === undefined ? error.diagnostics : error.diagnostics.replaceAll(alias, source.git);
   const all = `${String(error.ended)}\n${text}`;
+  const ofProxy = error.proxy === undefined ? undefined : faultOfProxy(all, error.proxy, source.git);
   const [, known, meaning] = meanings.find(([pattern]) => pattern.test(all)) ?? [];
   const isAway = !isPath(source.git) && away.test(all) && !/SSL certificate problem/.test(all);
   const lines = text.split('\n').filter((line) => /^(?:fatal|error|remote):/.test(line));
   const line = lines.slice(0, 3).join(' ').slice(0, 500);
   return new RepositoryProblem(
-    known ?? (isAway ? 'repository-unavailable' : 'repository-failed'),
-    `${meaning?.(source) ?? `${source.git} could not be fetched.`} Git says: ${line === '' ? String(error.ended) : line}`,
+    ofProxy === undefined
+      ? (known ?? (isAway ? 'repository-unavailable' : 'repository-failed'))
+      : 'repository-unavailable',
+    `${ofProxy ?? meaning?.(source) ?? `${source.git} could not be fetched.`} Git says: ${line === '' ? String(error.ended) : line}`,
     { cause: error },
   );
+}
+
+/** What a proxy did, where what Git says is about it. */
+function faultOfProxy(diagnostics: string, proxy: string, name: string): string | undefined {
+  const status = /(?:HTTP code (\d+) from proxy|CONNECT tunnel failed, response (\d+))/.exec(diagnostics);
+  if (status) {
+    const [, before, after] = status;
+    return `The proxy at ${proxy} does not let the worker through to ${name} (${before ?? after}).`;
+  }
+  if (/resolve proxy|connect to .* port .*|Proxy CONNECT aborted/.test(diagnostics)) {
+    return `The proxy at ${proxy}, through which the worker was to reach ${name}, does not answer.`;
+  }
+  return undefined;
 }
 
 /** Says which commit is not there. */
