@@ -204,7 +204,9 @@ function asWrittenBy(version: number, file: string): void {
   sql.handle.exec(`
     UPDATE turn_steps SET answered_by = NULL, attached_json = NULL, result_json = json_remove(result_json, '$.changes');
     ALTER TABLE model_calls DROP COLUMN reading;
-    DROP TABLE model_faults;`);
+    DROP TABLE model_faults;
+    ALTER TABLE tool_calls DROP COLUMN notice;
+    ALTER TABLE tool_calls DROP COLUMN notice_seq;`);
   if (version < 40) sql.handle.exec('ALTER TABLE model_calls DROP COLUMN cached_tokens');
   if (version < 39)
     sql.handle.exec(`
