@@ -67,7 +67,7 @@ describe.each([
     // Killed before each of its questions, the turn pays for no answer twice.
     for (let step = 1; step < made.length; step += 1) {
       await expect(team.takeTurn(attempt, { killedAt: step })).rejects.toThrow(Killed);
-      attempt = await team.nextAttempt(project, attempt, step);
+      attempt = await team.nextAttempt(project, attempt, { attempt: step });
     }
     const text = await team.takeTurn(attempt);
     expect(text).not.toMatch(/<\/?think>|^\{/);

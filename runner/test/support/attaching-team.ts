@@ -24,6 +24,13 @@ export interface TurnOptions {
   isOld?: boolean;
 }
 
+interface NextOptions {
+  /** The number of the attempt that is over. */
+  attempt?: number;
+  /** What happens to the data while the ToolHost is stopped. */
+  whileClosed?: () => void;
+}
+
 /** Agents that think with the models of a server that a test plays, and their turns as a runner takes them. */
 export class AttachingTeam {
   private constructor(
@@ -83,9 +90,9 @@ ${agents.map((agent) => `  ${agent}: { role: thinker, prompt: Think., tools: ["*
   }
 
   /** The next attempt of a turn of ada's whose runner is gone, at a ToolHost that has begun anew. */
-  async nextAttempt(project: string, { turn }: Begun, attempt = 1): Promise<Begun> {
+  async nextAttempt(project: string, { turn }: Begun, { attempt = 1, whileClosed }: NextOptions = {}) {
     const { testing } = this.bench;
-    await this.bench.restart(allowing({ baseURL: this.server.baseURL }));
+    await this.bench.restart(allowing({ baseURL: this.server.baseURL }), whileClosed);
     testing.setNow(testing.cell.context.now() + 60_000);
     await testing.write(project, (tx) => expireLease(tx, { turn, attempt }));
     const { body } = await this.bench.claim(project, turn);
