@@ -27,10 +27,11 @@ export async function repositoryHere(): Promise<RepositoryHere> {
     };
   }
   if (!lstatSync('.git').isDirectory()) {
-    const home = dirname(git('rev-parse', '--path-format=absolute', '--git-common-dir') ?? '');
+    const common = git('rev-parse', '--path-format=absolute', '--git-common-dir');
+    const history = common === undefined ? 'its .git leads nowhere' : `its history is in ${dirname(common)}`;
     return {
       ...sound,
-      problem: `This directory is a linked work tree or a submodule, which cannot be cloned: its history is in ${home}. Clone the branch that agents are to work on, and go there.`,
+      problem: `This directory is a linked work tree or a submodule, which cannot be cloned: ${history}. Clone the branch that agents are to work on, and go there.`,
     };
   }
   if (git('rev-parse', '--verify', '--quiet', 'HEAD^{commit}') === undefined) {
