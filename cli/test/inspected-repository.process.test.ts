@@ -87,6 +87,29 @@ test("config check agrees with init on a file of one's own: on what is taken, re
   }
 });
 
+test('what is too large for a workspace is taken once the file allows more, as the refusal says', async () => {
+  await writeFile(join(world.directory, 'policy.yaml'), 'backends: [process]\nceilings: { workspaceFiles: 30000 }\n');
+  tides.commit({ 'b.txt': 'b\n', 'c.txt': 'c\n' });
+  const { code, err } = await world.run('init', await project('./tides', 'workspace: { maxFiles: 2 }\n'));
+  expect([code, err]).toEqual([
+    3,
+    expect.stringMatching(/more than 2 files and directories.*workspace: \{ maxFiles: … \}.*ceilings\.workspaceFiles/),
+  ]);
+  expect((await world.run('init', await project('./tides', 'workspace: { maxFiles: 30000 }\n'))).err).toBe('');
+});
+
+test('config check lets turns run as processes where --allow-process does', async () => {
+  const server = await world.serve('--allow-process');
+  try {
+    await writeFile(join(world.directory, 'policy.yaml'), 'backends: [docker]\n');
+    const file = await project('./tides');
+    expect((await world.run('config', 'check', file)).err).toContain('and --allow-process allows processes');
+    expect(await world.run('config', 'check', file, '--allow-process')).toMatchObject({ code: 0, err: '' });
+  } finally {
+    await server.stop();
+  }
+});
+
 test('init --repository writes what a clone has to do without, and the file is taken', async () => {
   tides.git('submodule', '--quiet', 'add', tides.path, 'inner');
   tides.commit({

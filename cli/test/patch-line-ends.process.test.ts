@@ -47,3 +47,24 @@ test.each([
   expect(applied).toMatchObject({ files: ['f'], conflicts: [] });
   expect(readFileSync(join(tides.path, 'f'), 'utf8')).toBe(changed.replace('line 7', 'mine'));
 });
+
+test.each([
+  ['CR LF where Git would write LF', '* text=auto\n', '\r\n'],
+  ['LF where Git would write CR LF', '* text=auto eol=crlf\n', '\n'],
+])("a patch leaves a person's file the line ends that it has (%s)", async (_, attributes, end) => {
+  const tides = new TestRepository(join(directory, 'tides'));
+  const committed = crlf.replaceAll('\r\n', '\n');
+  tides.commit({ '.gitattributes': attributes, f: committed });
+  const base = tides.git('rev-parse', 'HEAD');
+  tides.write({ f: committed.replace('line 2', 'LINE 2') });
+  const bytes = `${tides.git('diff', '--binary', '--full-index')}\n`;
+  const own = committed.replace('line 7', 'mine').replaceAll('\n', end);
+  writeFileSync(join(tides.path, 'f'), own);
+  await applyPatch({ id: 'p-1', base, bytes: Buffer.from(bytes) }, async function* () {}, {
+    directory: tides.path,
+    env: { PATH: process.env['PATH'], HOME: directory },
+    called: 'f.patch',
+    conflicts: false,
+  });
+  expect(readFileSync(join(tides.path, 'f'), 'utf8')).toBe(own.replace('line 2', 'LINE 2'));
+});

@@ -13,6 +13,7 @@ import {
 } from './disk-file.js';
 import { hasCode } from '../sandbox/paths/refusal.js';
 import { holdDirectory } from './hold-directory.js';
+import { keepLineEnds } from './keep-line-ends.js';
 import { formsOfPerson } from './forms-of-person.js';
 import { requireOneSpelling, requireOwnPath, requireRealParents } from './own-path.js';
 import {
@@ -345,6 +346,15 @@ export class ChangingTree extends WorkTree {
     });
   }
 
+  /** A new file. A person's has the line ends that theirs had. */
+  async #made(made: string, path: string, was: DiskFile): Promise<DiskFile> {
+    const found = await readDiskFile(made);
+    if (!this.#isOfPerson || found.kind !== 'file' || was.kind !== 'file') return found;
+    const files = this.#mirror;
+    const paths = { was: join(files, path), made, scratch: join(this.scratch, 'line-ends'), files };
+    return (await keepLineEnds(this.git, path, paths)) ? readDiskFile(made) : found;
+  }
+
   /** Makes the new files, on the disk on which they will be. */
   async #stage(
     directory: string,
@@ -357,7 +367,7 @@ export class ChangingTree extends WorkTree {
     await this.git(['checkout-index', '-z', '--stdin'], { index: 'wanted', input, files: staged });
     const files: Replacement[] = [];
     for (const { path, was, isThere } of changes) {
-      const made = isThere ? await readDiskFile(join(staged, path)) : absent;
+      const made = isThere ? await this.#made(join(staged, path), path, was) : absent;
       if (isThere && made.kind !== 'file' && made.kind !== 'link')
         throw new WorkTreeError(`${quotedPath(path)} cannot be made.`);
       const becomes =

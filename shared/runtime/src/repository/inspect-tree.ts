@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { ignoring, maxTrackedBytes, maxTrackedPaths, outermostIgnored } from '@suzumio/protocol/ignored-roots';
 import { isLeftover } from '@suzumio/protocol/own-artifacts';
 import type { CloneRequest } from '@suzumio/protocol/repository';
-import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
+import { maxWorkspaceBytes, maxWorkspaceFiles, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { GitFailed } from './git-failed.js';
 import { RepositoryProblem } from './repository-problem.js';
 
@@ -199,19 +199,30 @@ class Entries {
     const fileBytes = Number(size) || 0;
     this.#count += 1;
     this.#bytes += fileBytes;
-    const tooLarge =
-      this.#count > maxEntries
-        ? `more than ${maxEntries} files and directories`
-        : this.#bytes > maxBytes
-          ? `more than ${maxBytes} bytes of files`
-          : fileBytes > maxFileBytes
-            ? `a file of more than ${maxFileBytes} bytes (${shown})`
-            : undefined;
-    if (tooLarge !== undefined)
-      throw new RepositoryProblem('repository-too-large', `${this.#name} has ${tooLarge}, and a workspace may not.`);
+    const refuse = (what: string, remedy = ''): never => {
+      throw new RepositoryProblem(
+        'repository-too-large',
+        `${this.#name} has ${what}, and a workspace may not${remedy}.`,
+      );
+    };
+    if (this.#count > maxEntries)
+      refuse(
+        `more than ${maxEntries} files and directories`,
+        more('maxFiles', 'workspaceFiles', maxEntries, maxWorkspaceFiles),
+      );
+    if (this.#bytes > maxBytes)
+      refuse(`more than ${maxBytes} bytes of files`, more('maxBytes', 'workspaceBytes', maxBytes, maxWorkspaceBytes));
+    if (fileBytes > maxFileBytes) refuse(`a file of more than ${maxFileBytes} bytes (${shown})`);
     if (kind === 'blob' && mode !== '120000' && fileBytes > 0 && fileBytes <= maxPointerBytes)
       this.small.push({ id, path });
   }
+}
+
+/** How a workspace may have more than a project's file lets it; nothing where none may. */
+function more(field: string, ceiling: string, bound: number, most: number): string {
+  return bound >= most
+    ? ''
+    : `: workspace: { ${field}: … } in the project's file allows more, up to ceilings.${ceiling} of the policy, which may be ${most}`;
 }
 
 /** Paths, as far as they are within the bounds of what a base names. */
