@@ -332,7 +332,9 @@ describe('a report', () => {
     await becomes(name, 'completed');
     await eventually('one is told', async () => {
       const refused = await Promise.all(
-        [one, other].map((page) => page.getByText(/The project is completed, so|was approved meanwhile/).count()),
+        [one, other].map((page) =>
+          page.getByText(/approved version 1 of the report at .* is refused|was approved meanwhile/).count(),
+        ),
       );
       return refused.reduce((sum, number) => sum + number, 0) === 1;
     });

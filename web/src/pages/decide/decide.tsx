@@ -65,8 +65,11 @@ function Decision({ project, agents, version }: { project: Project; agents: read
     ? `${project.id} was ${became[status]} meanwhile, so this was not sent.`
     : `Version ${project.reportVersion} of the report is the newest, so a decision on version ${version} was not sent: read that one first.`;
   useEffect(() => {
-    if (stood !== undefined && stood !== stands) overtake(about, meanwhile);
-  }, [about, stood, stands, meanwhile]);
+    if (stood === undefined || stood === stands) return;
+    overtake(about, meanwhile);
+    // That is said where it is written.
+    setRead(status);
+  }, [about, stood, stands, meanwhile, status]);
 
   const postponed = { about, place: `/p/${project.id}/report?v=${version}`, changes: changesOf(project.id), stands };
   const whose = `${project.id}’s report, version ${version}`;

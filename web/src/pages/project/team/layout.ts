@@ -90,17 +90,21 @@ const rounds = 300;
 function apart(boxes: readonly Placed[], room: { width: number; height: number }): Placed[] {
   const moved = boxes.map((box) => ({ ...box }));
   for (let round = 0; round < rounds; round += 1) {
-    let isFree = true;
-    for (const [index, one] of moved.entries()) {
-      for (const other of moved.slice(index + 1)) isFree = !push(one, other, round >= rounds / 3) && isFree;
-    }
     for (const box of moved) {
       box.x = within(box.x, box.width, room.width);
       box.y = within(box.y, box.height, room.height);
     }
-    if (isFree) break;
+    let isFree = true;
+    for (const [index, one] of moved.entries()) {
+      for (const other of moved.slice(index + 1)) isFree = !push(one, other, round >= rounds / 3) && isFree;
+    }
+    if (isFree) return moved;
   }
-  return moved;
+  return moved.map((box) => ({
+    ...box,
+    x: within(box.x, box.width, room.width),
+    y: within(box.y, box.height, room.height),
+  }));
 }
 
 const gap = 10;
