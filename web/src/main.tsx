@@ -17,6 +17,7 @@ import './theme/make.css';
 import './theme/setup.css';
 import './theme/keys.css';
 import './theme/people.css';
+import './theme/low.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

@@ -42,7 +42,7 @@ export function useInbox() {
 }
 
 /** So many parts of the mail are read: what is older is reached once some of these are done. */
-const mostParts = 10;
+const maxParts = 10;
 
 /**
  * What agents wrote to the person, the newest first, in parts.
@@ -60,7 +60,7 @@ export function useLetters(isAll: boolean) {
       });
       return { items: items.filter((item) => item.kind === 'message').reverse(), previous };
     },
-    getNextPageParam: ({ previous }, parts) => (parts.length < mostParts ? previous : undefined),
+    getNextPageParam: ({ previous }, parts) => (parts.length < maxParts ? previous : undefined),
   });
 }
 

@@ -61,17 +61,12 @@ describe('the inbox', () => {
 
 describe('letters to the person', () => {
   const letters = (page: Page) => page.getByRole('region', { name: 'Written to you' }).getByRole('link');
-  const write = async (project: string, ...bodies: string[]) => {
-    const { threadId } = await api.write(project, (tx) =>
-      postMessage(tx, { sender: 'ada', recipient: 'user', priority: 'P1', body: bodies[0] ?? '', actor: 'ada' }),
-    );
-    await api.write(project, (tx) => {
-      const { id } = tx.get<{ id: string }>('SELECT id FROM messages WHERE thread_id = :threadId', { threadId }) ?? {};
-      for (const body of bodies.slice(1)) {
-        replyToMessage(tx, { sender: 'ada', recipient: 'user', message: id ?? '', body, priority: 'P1', actor: 'ada' });
-      }
+  const write = (project: string, first: string, ...others: string[]) =>
+    api.write(project, (tx) => {
+      const letter = { sender: 'ada', recipient: 'user', priority: 'P1', actor: 'ada' } as const;
+      const { id } = postMessage(tx, { ...letter, body: first });
+      for (const body of others) replyToMessage(tx, { ...letter, message: id, body });
     });
-  };
 
   test('stand by thread, the newest first, are answered there, and are done with one by one or all', async () => {
     await api.create(teamYaml.replace('name: team', 'name: lagoon'));

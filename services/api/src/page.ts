@@ -68,7 +68,7 @@ export function servePage(publicUrl: string | undefined, directory = builtPage()
     ...serveDocs(directory, pageHeaders),
     files,
     (request, response, next) => {
-      // A browser is shown by the page that there is nothing; whoever prefers JSON, or takes anything, is told by it.
+      // A browser gets the page, which has a 404 of its own; a client that prefers JSON, or accepts anything, gets JSON.
       const isRead = request.method === 'GET' || request.method === 'HEAD';
       if (!isRead || request.accepts(['json', 'html']) !== 'html') {
         next();

@@ -14,8 +14,8 @@ interface Gap {
 
 /** Comparing takes time that grows with the differences: it gives up after this many, or this long. */
 const bounds = { maxEditLength: 8_000, timeout: 500 };
-const mostChars = 200_000;
-const mostLines = 2_000;
+const maxChars = 200_000;
+const maxLines = 2_000;
 /** So many lines that are the same stand around what differs. */
 const around = 2;
 
@@ -26,7 +26,7 @@ export function WordDiff({ before, after }: { before: string; after: string }) {
   if (lines.length === 0) return <p className="empty-line">They are the same.</p>;
   return (
     <div className="word-diff">
-      {lines.slice(0, mostLines).map((line, index) =>
+      {lines.slice(0, maxLines).map((line, index) =>
         'lines' in line ? (
           <p key={index} className="word-diff-gap">
             {some(line.lines, 'line')} the same
@@ -45,14 +45,14 @@ export function WordDiff({ before, after }: { before: string; after: string }) {
           </p>
         ),
       )}
-      {lines.length > mostLines ? <p className="empty-line">and more below</p> : null}
+      {lines.length > maxLines ? <p className="empty-line">and more below</p> : null}
     </div>
   );
 }
 
 /** The lines in which something differs, and those around them; undefined where there is too much. */
 export function linesOf(before: string, after: string): (readonly Piece[] | Gap)[] | undefined {
-  if (before.length + after.length > mostChars) return undefined;
+  if (before.length + after.length > maxChars) return undefined;
   const parts = diffWordsWithSpace(before, after, bounds) as
     | { value: string; added?: boolean; removed?: boolean }[]
     | undefined;

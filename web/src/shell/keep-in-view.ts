@@ -8,19 +8,19 @@ const marginPx = 8;
  */
 export function keepFormsInView(): void {
   const { visualViewport: seen } = window;
-  const look = () => requestAnimationFrame(() => showForm(document.activeElement));
+  const showActive = () => requestAnimationFrame(() => showForm(document.activeElement));
   const measure = () => {
     const isZoomed = seen !== null && Math.abs(seen.scale - 1) > 0.01;
     const covered = seen === null || isZoomed ? 0 : Math.max(0, innerHeight - seen.height - seen.offsetTop);
     document.documentElement.style.setProperty('--keyboard', `${Math.round(covered)}px`);
-    look();
+    showActive();
   };
   seen?.addEventListener('resize', measure);
   seen?.addEventListener('scroll', measure);
   addEventListener('resize', measure);
-  document.addEventListener('focusin', look);
+  document.addEventListener('focusin', showActive);
   // A text that grows moves the button below it.
-  document.addEventListener('input', look);
+  document.addEventListener('input', showActive);
 }
 
 function showForm(field: Element | null): void {
@@ -34,7 +34,7 @@ function showForm(field: Element | null): void {
   if (by > 0) scrolledBy(field)?.scrollBy(0, by);
 }
 
-/** Where what can be seen ends. */
+/** The bottom of the visible part. */
 function foot(): number {
   const seen =
     visualViewport === null ? innerHeight : Math.min(innerHeight, visualViewport.offsetTop + visualViewport.height);

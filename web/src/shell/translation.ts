@@ -1,10 +1,10 @@
-/** What stands in the page for a text that a browser's translator has taken out of it. */
+/** The element with which a browser's translator has replaced a text. */
 const standIns = new WeakMap<Node, ChildNode>();
 
 /**
- * Keeps the page live while a browser translates it: a translator puts an element with its own words in the place of a
- * text, and what is drawn later would change a text that nobody sees. A text that changes comes back in place of its
- * element, and is translated again; one that goes, goes with its element.
+ * Keeps the page live while a browser translates it. A translator replaces a text by an element with its own words, and
+ * React goes on to change the text that was replaced. A text that changes replaces its element again, and is translated
+ * again; a text that is removed takes its element with it.
  */
 export function followTranslation(page: Element): void {
   const changed = new MutationObserver((records) => {

@@ -161,14 +161,14 @@ function lastDecision(tx: Tx): DecisionRow | undefined {
 }
 
 /** Who decided what, and when: `admin approved version 1 of the report at 2026-11-27T08:00:00.000Z`. */
-function saidOf({ type, actor, created_at_ms: atMs, version, recipient }: DecisionRow): string {
+function decisionText({ type, actor, created_at_ms: atMs, version, recipient }: DecisionRow): string {
   const which = version === null ? 'the report' : `version ${version} of the report`;
   const what = type === 'project.completed' ? `approved ${which}` : `sent ${which} back to ${recipient ?? 'an agent'}`;
   return `${actor} ${what} at ${iso(atMs)}`;
 }
 
 /** Facts of a decision that was made before, for the error that refuses another one. */
-function factsOf({ type, actor, created_at_ms: atMs, version }: DecisionRow) {
+function decisionDetails({ type, actor, created_at_ms: atMs, version }: DecisionRow) {
   const decision = type === 'project.completed' ? 'approved' : 'changes-requested';
   return { decision, decidedBy: actor, decidedAt: iso(atMs), decidedVersion: version };
 }
@@ -185,11 +185,11 @@ function refuseDecided(tx: Tx, action: 'approve' | 'request-changes', read: NonN
         ? 'nothing is left to approve'
         : 'send it back with the status "completed" (`--approved`) where the project is to run again'
       : 'the next version comes to the inbox';
-  throw new SuzumioError('transition-refused', `${saidOf(last)}, so "${action}" is refused: ${remedy}.`, {
+  throw new SuzumioError('transition-refused', `${decisionText(last)}, so "${action}" is refused: ${remedy}.`, {
     status,
     action,
     read,
-    ...factsOf(last),
+    ...decisionDetails(last),
   });
 }
 
@@ -198,10 +198,10 @@ function versionDecided(tx: Tx, { version }: Decided): number {
   const newest = reportVersion(tx);
   if (version === undefined || version === newest) return newest;
   const last = lastDecision(tx);
-  const decided = last?.version === version ? `: ${saidOf(last)}` : '';
+  const decided = last?.version === version ? `: ${decisionText(last)}` : '';
   throw new SuzumioError(
     'report-version-refused',
     `Version ${newest} of the report is the newest, so a decision on version ${version} is refused: read that one first${decided}.`,
-    { version, newest, ...(last?.version === version ? factsOf(last) : {}) },
+    { version, newest, ...(last?.version === version ? decisionDetails(last) : {}) },
   );
 }

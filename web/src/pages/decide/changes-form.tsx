@@ -35,12 +35,12 @@ interface FormProps {
   /** Nothing where changes cannot be requested now: what was written stays. */
   send: ((recipient: string, body: string, attachments: readonly string[]) => void) | undefined;
   /** What happened while it was written, with what goes on in spite of it. */
-  meanwhile: ReactNode;
+  decided: ReactNode;
   close: () => void;
 }
 
 /** What is to be changed, and by whom: by who submitted it, unless another is chosen. */
-export function ChangesForm({ project, agents: all, version, field, send, meanwhile, close }: FormProps) {
+export function ChangesForm({ project, agents: all, version, field, send, decided, close }: FormProps) {
   const [draft, change] = useDraft(...changesDraft(project.id));
   const agents = all.filter(({ state }) => state !== 'retired');
   const submitter = project.reportBy;
@@ -123,7 +123,7 @@ export function ChangesForm({ project, agents: all, version, field, send, meanwh
           <p key={words}>{visible(words)}</p>
         ))}
       </div>
-      {meanwhile}
+      {decided}
       <div className="decide-acts">
         <label className="field">
           To{' '}
@@ -154,7 +154,7 @@ export function ChangesForm({ project, agents: all, version, field, send, meanwh
           Close
         </button>
         <p id={says} className="decide-says">
-          {meanwhile !== null ? null : send === undefined ? (
+          {decided !== null ? null : send === undefined ? (
             'Changes of this version cannot be requested any more. What you have written stays here.'
           ) : (
             <>

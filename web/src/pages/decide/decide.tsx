@@ -67,7 +67,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   useEffect(() => {
     if (stood === undefined || stood === stands) return;
     overtake(about, meanwhile);
-    // That is said where it is written.
+    // The form shows why the decision was not sent.
     setRead(status);
   }, [about, stood, stands, meanwhile, status]);
 
@@ -133,7 +133,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
               field={field}
               send={canChange && read === status ? requestChanges : undefined}
               meanwhile={
-                canChange && read !== status ? <Meanwhile project={project} on={() => setRead(status)} /> : null
+                canChange && read !== status ? <DecidedSince project={project} on={() => setRead(status)} /> : null
               }
               close={() => setOpen(false)}
             />
@@ -205,8 +205,8 @@ function Newest({ project }: { project: Project }) {
   );
 }
 
-/** That a report was approved, or submitted anew, while what is to be changed was written. */
-function Meanwhile({ project, on }: { project: Project; on: () => void }) {
+/** That a report was approved, or submitted again, while the request was written. */
+function DecidedSince({ project, on }: { project: Project; on: () => void }) {
   const newest = useReports(project.id).data?.find(({ version }) => version === project.reportVersion);
   const decision = newest?.decision ?? null;
   return (
@@ -232,7 +232,7 @@ function Meanwhile({ project, on }: { project: Project; on: () => void }) {
   );
 }
 
-/** That agents wrote what was not done with yet: it is not read by approving. */
+/** That agents wrote what was not done with yet: approving does not read them. */
 function UnreadLetters({ project }: { project: string }) {
   const letters = useUnreadLetters(project);
   const [newest] = letters.data ?? [];

@@ -26,9 +26,9 @@ export function Inbox() {
   const list = useRef<HTMLElement>(null);
   // On a narrow screen the whole page scrolls.
   const scroller = useNarrow() ? undefined : list;
-  const { items: held, moreWaiting = 0 } = inbox.data ?? {};
+  const { items: waitingItems, moreWaiting = 0 } = inbox.data ?? {};
   const { letters, shown } = useLetterList(chosen);
-  const items = useMemo(() => (held && shown ? [...held, ...shown] : undefined), [held, shown]);
+  const items = useMemo(() => (waitingItems && shown ? [...waitingItems, ...shown] : undefined), [waitingItems, shown]);
   const { rows, ...arrivals } = useSettled({ items, total: (items?.length ?? 0) + moreWaiting }, { scroller, chosen });
   const { item, settled, order, onward } = useShown(rows, chosen, list);
   const letter = chosen === undefined || item ? undefined : letterOf(chosen);
@@ -89,16 +89,16 @@ function useLetterList(chosen: string | undefined) {
   const [search, setSearch] = useSearchParams();
   const isAll = search.get('letters') === 'all';
   const read = useLetters(isAll);
-  const [most, setMost] = useState(step);
+  const [limit, setLimit] = useState(step);
   const all = useMemo(() => read.data?.pages.flatMap(({ items }) => items), [read.data]);
   const [newest] = all ?? [];
   const done = useMutation({ mutationFn: (until: string) => markDone(until) });
   const threads = useMemo(() => (all ? rowsOf(all) : undefined), [all]);
   const shown = useMemo(
-    () => threads?.filter((row, at) => at < most || isOf(row, chosen)).flatMap((row) => row.all),
-    [threads, most, chosen],
+    () => threads?.filter((row, at) => at < limit || isOf(row, chosen)).flatMap((row) => row.all),
+    [threads, limit, chosen],
   );
-  const isMore = (threads?.length ?? 0) > most || read.hasNextPage;
+  const isMore = (threads?.length ?? 0) > limit || read.hasNextPage;
   const problem = done.error ?? read.error;
   const letters: LettersShown = {
     isAll,
@@ -108,8 +108,8 @@ function useLetterList(chosen: string | undefined) {
     problem: problem ? wordsOf(problem) : undefined,
     older: isMore
       ? () => {
-          setMost(most + step);
-          if ((threads?.length ?? 0) < most + step && read.hasNextPage) void read.fetchNextPage();
+          setLimit(limit + step);
+          if ((threads?.length ?? 0) < limit + step && read.hasNextPage) void read.fetchNextPage();
         }
       : undefined,
     isReading: read.isFetchingNextPage,

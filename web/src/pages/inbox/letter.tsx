@@ -24,7 +24,7 @@ export function InboxLetter({
   until: string | undefined;
   /** What stands above it. */
   notice: ReactNode;
-  /** What stands in its place where it is not there. */
+  /** What is shown where it is missing. */
   none: ReactNode;
 }) {
   const detail = useProject(project);

@@ -82,7 +82,7 @@ export function Waiting({
   );
 }
 
-/** What can be done with the letters that are listed. */
+/** The letters of the list, and their actions. */
 export interface LettersShown {
   isAll: boolean;
   turn: () => void;
@@ -94,15 +94,15 @@ export interface LettersShown {
 }
 
 /** So many letters are remembered as opened, in this browser. */
-const mostOpened = 500;
+const maxOpened = 500;
 const none: { ids: readonly string[] } = { ids: [] };
 
-/** Which letters were opened here: they look otherwise, until they are done. */
+/** The letters that were opened in this browser. */
 function useOpened(chosen: string | undefined): ReadonlySet<string> {
   const [{ ids }, change] = useDraft('opened letters', none);
   useEffect(() => {
     if (chosen === undefined || letterOf(chosen) === undefined) return;
-    change((before) => (before.ids.includes(chosen) ? before : { ids: [chosen, ...before.ids].slice(0, mostOpened) }));
+    change((before) => (before.ids.includes(chosen) ? before : { ids: [chosen, ...before.ids].slice(0, maxOpened) }));
   }, [chosen, change]);
   return useMemo(() => new Set(ids), [ids]);
 }

@@ -109,7 +109,7 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
   );
 }
 
-/** So near its end, a list is read at its end. */
+/** Within this distance of its end, a list follows its newest letter. */
 const nearPx = 120;
 
 /** A pane that scrolls by itself opens at the newest, and stays there while it is read there; else nothing moves. */

@@ -40,7 +40,7 @@ function Versions({
     return Number.isInteger(version) && version >= 1 && version <= newest ? version : undefined;
   };
   const shown = known('v') ?? opened;
-  // What is to be decided is compared with what was sent back, until the person wants it otherwise.
+  // A version that waits is compared with the one before, unless another comparison is chosen.
   const isOpened = isWaiting && shown === newest && newest > 1 && search.get('with') === null;
   const beside = isOpened ? newest - 1 : known('with');
   const choose = (name: 'v' | 'with', version: string) => {
