@@ -42,7 +42,11 @@ describe('a reference', () => {
       choices: { message: { suzumio: { answer: string; attachedBytes: number } } }[];
     };
     const given = choices[0]?.message.suzumio;
-    expect(given).toEqual({ answer: expect.stringMatching(/^call_/), attachedBytes: expect.any(Number) });
+    expect(given).toEqual({
+      answer: expect.stringMatching(/^call_/),
+      attachedBytes: expect.any(Number),
+      reading: null,
+    });
     await team.create({ name: 'other' });
     const ben = await team.bench.begin(project, 'ben');
     const elsewhere = await team.bench.begin('other', 'ada');

@@ -1,4 +1,7 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { CheckProjectFileAnswer } from '@suzumio/contract/operations/project-files';
+import type { ConfigProblem } from '@suzumio/core/config/config-problem';
+import type { ProjectSource } from '@suzumio/core/config/project-source';
 import { findReads, requireApi } from '../reach/reach.js';
 import { exampleTable } from '../render/example-table.js';
 import { count } from '../render/format.js';
@@ -57,12 +60,15 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
   const loaded = readProjectFile(file, { env: session.context.env, configRoot });
   const api = await requireApi(session);
   const answer = await api.checkProjectFile({ body: { file: renderConfig(loaded.config) } });
-  if (answer.problems.length > 0) {
-    const lines = answer.problems.map(({ message }) => `${file}  ${message}`);
+  const { problems, warnings } = session.url === undefined ? await asOwn(session, loaded, answer) : answer;
+  if (problems.length > 0) {
+    const lines = problems.map(({ message }) => `${file}  ${message}`);
     throw new SuzumioError('invalid-config', lines.join('\n'), { problems: lines });
   }
   sayWarnings(session, loaded);
-  sayJson(session, { ...answer, notes: loaded.notes });
+  for (const { code, message } of warnings)
+    if (code === 'repository-invalid') session.context.err.write(`warning: ${message}\n`);
+  sayJson(session, { ...answer, problems, warnings, notes: loaded.notes });
   const { project } = answer;
   if (project)
     say(
@@ -71,6 +77,31 @@ async function check(session: Session, file: string, { configRoot }: { configRoo
     );
   sayNext(session, `init ${file}`);
   return undefined;
+}
+
+/**
+ * The answer of a server on this machine about a file of this person's own: `init` and `up` allow that what they allow no file that is
+ * posted, and inspect its repositories.
+ *
+ * @throws {ConfigErrors} `policy-denied`
+ */
+async function asOwn(
+  session: Session,
+  loaded: ProjectSource,
+  { problems, warnings }: CheckProjectFileAnswer,
+): Promise<Pick<CheckProjectFileAnswer, 'problems' | 'warnings'>> {
+  const { admitOwnFile, allOf, hostPolicy } = await import('../host-policy.js');
+  const { inspectProject } = await import('@suzumio/runtime/repository/project-repositories');
+  admitOwnFile(session, loaded, allOf(session, loaded, hostPolicy(session)));
+  const found = await inspectProject(loaded);
+  const others = (list: CheckProjectFileAnswer['problems']) =>
+    list.filter(({ code }) => code !== 'policy-denied' && code !== 'repository-invalid');
+  const shown = (list: readonly ConfigProblem[]) =>
+    list.map(({ code, line, column, path = null, message }) => ({ code, line, column, path, message }));
+  return {
+    problems: [...others(problems), ...shown(found.problems)],
+    warnings: [...others(warnings), ...shown(found.warnings)],
+  };
 }
 
 async function importFile(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {

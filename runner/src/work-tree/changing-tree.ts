@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { quotedPath } from '@suzumio/protocol/quoted-path';
 import {
   absent,
@@ -13,6 +13,7 @@ import {
 } from './disk-file.js';
 import { hasCode } from '../sandbox/paths/refusal.js';
 import { holdDirectory } from './hold-directory.js';
+import { formsOfPerson } from './forms-of-person.js';
 import { requireOneSpelling, requireOwnPath, requireRealParents } from './own-path.js';
 import {
   FileReplacement,
@@ -22,6 +23,7 @@ import {
   type Replacement,
   stagedIn,
 } from './replace-files.js';
+import { type BaseTree, entriesOf, type FileOnDisk, idOfFile, isPlainFile, storedForms } from './stored-forms.js';
 import { type Merged, threeWay } from './three-way.js';
 import { cloneAt, type GitDir, inScratch, type TreeOptions, WorkTree } from './work-tree.js';
 import { WorkTreeError } from './work-tree-error.js';
@@ -77,6 +79,7 @@ const noMove: Move = {
 export class ChangingTree extends WorkTree {
   readonly #read = new Map<string, ReadPath>();
   #hasIndex = false;
+  #base: BaseTree | undefined;
 
   private constructor(
     path: string,
@@ -132,7 +135,10 @@ export class ChangingTree extends WorkTree {
       const head = this.isClone
         ? await this.inClone(['rev-parse', '--verify', '--quiet', 'HEAD^{tree}'], { codes: [0, 1] })
         : '';
-      if (head !== '') await this.git(['read-tree', head.trim()]);
+      if (head !== '') {
+        await this.git(['read-tree', head.trim()]);
+        this.#base = { tree: head.trim(), entries: await entriesOf(this.git, head.trim()) };
+      }
       await mkdir(this.#mirror);
       this.#hasIndex = true;
     }
@@ -150,6 +156,7 @@ export class ChangingTree extends WorkTree {
     );
     const input = known.map((path) => `${path}\0`).join('');
     await this.git(['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], { input, files: this.#mirror });
+    if (this.#base) await this.#storeAsCommitted(this.#base, known);
     return this.written();
   }
 
@@ -206,6 +213,43 @@ export class ChangingTree extends WorkTree {
       if (!hasText) await rm(directory, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Has files whose bytes are as they were checked out be as they are in the commit, and of others the lines that were not changed. */
+  async #storeAsCommitted(base: BaseTree, paths: readonly string[]): Promise<void> {
+    const hash = await this.hashName();
+    const changed: FileOnDisk[] = [];
+    const ids = new Map<string, string>();
+    for (const path of paths) {
+      const entry = base.entries.get(path);
+      if (!isPlainFile(entry) || this.#read.get(path)?.found.kind !== 'file') continue;
+      const from = join(this.#mirror, path);
+      if ((await idOfFile(from, hash)) === entry.id) ids.set(path, entry.id);
+      else changed.push({ path, from });
+    }
+    const forms = this.#isOfPerson
+      ? await formsOfPerson(this.git, changed, { base, hash, mirror: this.#mirror, scratch: this.scratch })
+      : await storedForms(this.neutral, changed, {
+          base,
+          own: join(this.scratch, 'forms'),
+          index: 'base-index',
+          hash,
+        });
+    const settled = [...ids, ...forms];
+    if (settled.length === 0) return;
+    const staged = await this.#modes(settled.map(([path]) => path));
+    const input = settled.map(([path, id]) => `${staged.get(path) ?? '100644'} ${id}\t${path}\0`).join('');
+    await this.git(['update-index', '-z', '--index-info'], { input });
+  }
+
+  /** The modes that files have in the index of its own. */
+  async #modes(paths: readonly string[]): Promise<Map<string, string>> {
+    const listed = await this.#listed(paths, ['--stage'], resolve(this.scratch, 'index'));
+    return new Map(listed.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, 6)]));
+  }
+
+  get #isOfPerson(): boolean {
+    return this.change.repository !== undefined;
   }
 
   get #mirror(): string {

@@ -37,7 +37,11 @@ export class AttachingTeam {
   }
 
   /** @param presets of which the agents have `main` */
-  create({ name = 'attached', presets = 'main: { provider: p, model: m }' } = {}): Promise<string> {
+  create({
+    name = 'attached',
+    presets = 'main: { provider: p, model: m }',
+    agents = ['ada', 'ben'],
+  } = {}): Promise<string> {
     return this.bench.testing.create(`
 name: ${name}
 task: Think.
@@ -48,9 +52,9 @@ backend:
     models:
       providers: { p: { type: openai-compatible, baseURL: "${this.server.baseURL}" } }
       presets: { ${presets} }
+turn: { maxAttempts: 9 }
 agents:
-  ada: { role: thinker, prompt: Think., tools: ["*"] }
-  ben: { role: thinker, prompt: Think., tools: ["*"] }
+${agents.map((agent) => `  ${agent}: { role: thinker, prompt: Think., tools: ["*"] }`).join('\n')}
 `);
   }
 
@@ -79,11 +83,11 @@ agents:
   }
 
   /** The next attempt of a turn of ada's whose runner is gone, at a ToolHost that has begun anew. */
-  async nextAttempt(project: string, { turn }: Begun): Promise<Begun> {
+  async nextAttempt(project: string, { turn }: Begun, attempt = 1): Promise<Begun> {
     const { testing } = this.bench;
     await this.bench.restart(allowing({ baseURL: this.server.baseURL }));
     testing.setNow(testing.cell.context.now() + 60_000);
-    await testing.write(project, (tx) => expireLease(tx, { turn, attempt: 1 }));
+    await testing.write(project, (tx) => expireLease(tx, { turn, attempt }));
     const { body } = await this.bench.claim(project, turn);
     return begun(this.bench, project, 'ada', turn, body as never);
   }
@@ -99,7 +103,10 @@ function asked(model: ModelCaller, { killedAt = Infinity, isOld = false }: TurnO
     async ask(question) {
       if (Number(question.step) >= killedAt) throw new Killed();
       const result = await model.ask(question);
-      if (isOld && 'answer' in result) delete result.answer.reference;
+      if (isOld && 'answer' in result) {
+        delete result.answer.reference;
+        delete result.answer.reading;
+      }
       return result;
     },
   };

@@ -214,7 +214,7 @@ export class ModelCall {
       answers,
     });
     sent.maxTokens = maxTokens;
-    const asked = written(made);
+    const asked = written({ ...made, outbound: this.context.outbound });
     const breaker = new CircuitBreaker(this.context, { circuit, project: this.store.project, call: this.#call });
     const open = await breaker.admit();
     if (open) {

@@ -15,8 +15,12 @@ const maxMessageChars = 1_000;
  * A failure without credentials: providers, and proxies before them, may echo the request. They are removed before the
  * message is cut, so that no part remains.
  */
-export function redactedFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
-  const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
+export function redactedFailure(
+  failure: ProviderFailure,
+  request: Opening,
+  others: readonly string[] = [],
+): ProviderFailure {
+  const secrets = [...secretsOf(request), ...others].filter(({ length }) => length >= shortestSecret);
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
   return failure.with({ message: beginningOf(told, maxMessageChars) });
 }

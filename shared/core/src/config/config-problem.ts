@@ -49,6 +49,7 @@ export type ConfigProblemCode =
   | 'profile-unknown'
   | 'preset-unknown'
   | 'provider-unknown'
+  | 'repository-invalid'
   | 'rule-writable'
   | 'secret-in-file'
   | 'text-invalid'

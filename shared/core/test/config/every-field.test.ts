@@ -142,6 +142,8 @@ const shownElsewhere: [string, string, string][] = [
   ['tools.toolpacks[].path', 'shared/store/test/content/take-toolpacks.test.ts', 'path: '],
   ['tools.toolpacks[].id', 'shared/store/test/content/take-toolpacks.test.ts', 'id: own'],
   ['git.shared', 'services/toolhost/test/shared-repository.process.test.ts', 'git: { shared: true'],
+  ['git.lfs', 'services/turn-worker/test/git/inspected.process.test.ts', "lfs: 'pointers'"],
+  ['git.submodules', 'services/turn-worker/test/git/inspected.process.test.ts', "submodules: 'skip'"],
   ['git.maintainers', 'services/toolhost/test/shared-repository.process.test.ts', 'maintainers: ['],
   ['backend.runner.mode', 'test/models.container.test.ts', 'mode: ai'],
   ['backend.runner.model', 'test/models.container.test.ts', 'model: main'],

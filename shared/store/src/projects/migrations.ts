@@ -547,4 +547,16 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     version: 41,
     sql: modelFaultsSql,
   },
+  {
+    // What a runner made of an answer that ended no turn.
+    version: 42,
+    sql: 'ALTER TABLE model_calls ADD COLUMN reading TEXT;',
+  },
+  {
+    // What a call's result says of urgent mail, and the newest message that it counts.
+    version: 43,
+    sql: `
+ALTER TABLE tool_calls ADD COLUMN notice TEXT;
+ALTER TABLE tool_calls ADD COLUMN notice_seq INTEGER;`,
+  },
 ];

@@ -132,7 +132,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
               version={version}
               field={field}
               send={canChange && read === status ? requestChanges : undefined}
-              meanwhile={
+              decided={
                 canChange && read !== status ? <DecidedSince project={project} on={() => setRead(status)} /> : null
               }
               close={() => setOpen(false)}
