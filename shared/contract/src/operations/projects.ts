@@ -86,7 +86,9 @@ export const requestChangesRequest = request({
   status: z
     .enum(['submitted', 'completed'])
     .optional()
-    .describe('The status in which the report was read: the request is refused where the project has another one.'),
+    .describe(
+      'The status in which the report was read, `submitted` by default: the request is refused where the project has another one. An approved report is sent back with `completed`.',
+    ),
 });
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
@@ -258,7 +260,8 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/request-changes',
     scope: 'operate',
     summary: 'Sends the report back with a message, and lets the project run again.',
-    description: 'Allowed where it is `submitted` or `completed`. The status and the mail change in one transaction.',
+    description:
+      'Allowed where it is `submitted`, or `completed` where the request says so. The status and the mail change in one transaction. What was decided meanwhile is refused with who decided what, and when.',
     body: requestChangesRequest,
     answers: { 200: { description: 'It runs, and the message is sent.', content: json(requestChangesAnswer) } },
     refusals: [

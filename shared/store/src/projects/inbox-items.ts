@@ -165,6 +165,11 @@ export function inOrderOfCell(a: PlaceInCell, b: PlaceInCell): number {
   return a.seq - b.seq;
 }
 
+/** How many messages to the person there are. */
+export function countMailToUser(reader: SqlReader): number {
+  return reader.get<{ n: number }>(`SELECT count(*) AS n FROM messages WHERE recipient = 'user'`)?.n ?? 0;
+}
+
 /** Whether an item is a message to the person that is there. */
 export function isMailToUser(reader: SqlReader, item: string): boolean {
   const [, kind, id = ''] = item.split(':');

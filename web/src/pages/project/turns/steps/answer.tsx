@@ -45,7 +45,7 @@ export function Answer({ entry, named }: { entry: ConversationEntry; named: numb
       line={
         code !== null ? (
           <span className="step-code">
-            <code>{code}</code> <bdi>{oneLine(text, 400)}</bdi>
+            <code translate="no">{code}</code> <bdi>{oneLine(text, 400)}</bdi>
           </span>
         ) : answer === null ? undefined : (
           <span className="quiet">
