@@ -18,7 +18,7 @@ import { withProfiles } from './reach/profile-registry.js';
 import { say, type Session } from './session.js';
 
 /**
- * Loads a project file that is to be run from this machine's data directory, with the profiles that are registered there.
+ * Loads a project file that runs from this machine's data directory, with the profiles that are registered there.
  *
  * @throws {ConfigErrors} with everything that is wrong, or is not supported yet
  */

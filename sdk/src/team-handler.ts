@@ -89,7 +89,7 @@ class Takes implements RunningHandler {
   readonly #http: Http;
   readonly #name: string;
   readonly #logger: HandlerLogger;
-  /** Whether nothing is logged: a ToolHost that cannot be reached is told on stderr then, once. */
+  /** Whether nothing is logged: a ToolHost that cannot be reached is named on stderr then, once. */
   #isSilent: boolean;
   readonly #turns = new Set<Promise<void>>();
   /** Aborted when no more turns are taken. */

@@ -160,7 +160,7 @@ describe('a report', () => {
     }
     await button(other, /^Request changes/).click();
     await other.getByRole('textbox', { name: /What is to be changed/ }).fill('More.');
-    const held = Promise.withResolvers<void>();
+    const held = Promise.withResolvers<undefined>();
     await other.route(`**/api/projects/${name}/request-changes`, async (route) => {
       await held.promise;
       await route.continue();
@@ -172,7 +172,7 @@ describe('a report', () => {
     await button(one, /^Take back/).waitFor();
     await sendNow(one);
     await becomes(name, 'completed');
-    held.resolve();
+    held.resolve(undefined);
     await other
       .getByRole('alert')
       .getByText(/admin approved version 1 of the report at .* is refused/)

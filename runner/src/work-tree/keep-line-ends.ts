@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { Git } from './work-tree.js';
 
 /**
- * Gives a new file the line ends of the file that it replaces, where Git stores it alike with either. So a line that nobody has
- * changed keeps its bytes.
+ * Gives a new file the line ends of the file that it replaces, where Git stores it alike with either. So a line without a
+ * change keeps its bytes.
  *
  * @param options.was the file that is replaced
  * @param options.made the new one, as Git has checked it out

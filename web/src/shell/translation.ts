@@ -25,6 +25,7 @@ export function followTranslation(page: Element): void {
     }
   }).observe(page, { childList: true, subtree: true });
 
+  // oxlint-disable-next-line typescript/unbound-method
   const { insertBefore, removeChild } = Node.prototype;
   Node.prototype.removeChild = function remove<Child extends Node>(this: Node, child: Child): Child {
     const standIn = child.parentNode === this ? undefined : standIns.get(child);

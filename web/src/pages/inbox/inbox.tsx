@@ -109,7 +109,7 @@ function useLetterList(chosen: string | undefined) {
     older: isMore
       ? () => {
           setLimit(limit + step);
-          if ((threads?.length ?? 0) < limit + step && read.hasNextPage) void read.fetchNextPage();
+          if ((threads?.length ?? 0) < limit + step && read.hasNextPage) read.fetchNextPage().catch(() => undefined);
         }
       : undefined,
     isReading: read.isFetchingNextPage,
