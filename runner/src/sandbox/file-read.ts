@@ -6,7 +6,7 @@ import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { sized } from '@suzumio/protocol/sized';
 import { listDirectory } from './file-list.js';
 import { SandboxRefusal } from './paths/refusal.js';
-import { openedFile } from './paths/roots.js';
+import { openedFile, twinsText } from './paths/roots.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
 import { type TextEncoding, encodingOf, encodingText } from './text/encoding.js';
 import { binaryKind, otherWay, sampleOf } from './text/file-kind.js';
@@ -30,7 +30,8 @@ export async function readFile(input: Input, sandbox: Sandbox, { signal }: Sandb
         throw new SandboxRefusal('binary-file', `${shown} is no text: ${kind.name}, ${sized(size)}. ${otherWay(kind)}`);
       }
       const encoding = encodingOf(sample);
-      return textAnswer(input, size, encoding, await readWindow(file, encoding, input, signal));
+      const window = await readWindow(file, encoding, input, signal);
+      return textAnswer(input, size, encoding, window, twinsText(place).trim());
     } finally {
       await file.close();
     }
@@ -73,6 +74,7 @@ function textAnswer(
   size: number,
   encoding: TextEncoding,
   window: Window,
+  twins: string,
 ): SandboxResponse {
   const { lines, first, total, hasMore, cutLines, crlf, lf, endsWithBreak, unreadable } = window;
   const notes: string[] = [];
@@ -95,6 +97,7 @@ function textAnswer(
   if (crlf > 0) notes.push(lf > 0 ? 'Line endings are mixed: CR LF and LF.' : 'Line endings are CR LF.');
   if (endsWithBreak === false) notes.push('No line break at the end of the file.');
   if (unreadable) notes.push(unreadableText(unreadable));
+  if (twins !== '') notes.push(twins);
   const told = notes.length === 0 ? [] : [`[${notes.join(' ')}]`];
   return {
     output: [...lines, ...told].join('\n'),

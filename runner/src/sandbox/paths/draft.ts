@@ -6,7 +6,7 @@ import { encodingOf, encodingText, fromUtf8, mark, type TextEncoding, toUtf8 } f
 import { binaryKind, otherWay, sampleBytes, sampleOf } from '../text/file-kind.js';
 import { type Change, makeChanges } from './change-set.js';
 import { explained, hasCode, SandboxRefusal } from './refusal.js';
-import { missing, openedFile, type Place, refuseUnlessFile, type Roots, type Way } from './roots.js';
+import { missing, openedFile, type Place, refuseUnlessFile, type Roots, twinsText, type Way } from './roots.js';
 
 /** A file's text as byte string of UTF-8, and how its bytes are that text. */
 export interface DraftText {
@@ -107,7 +107,8 @@ export class Draft {
     await this.#put(entry, bytes);
     const kept = isPlain ? '' : ` It stays ${encodingText(encoding)}; delete it first to have it in UTF-8 without one.`;
     const was = toUtf8(before.subarray(0, before.length & ~1), encoding) ?? before;
-    return { isNew, note: kept + endingsNote(was.toString('latin1'), content), sizeBytes: bytes.length };
+    const note = kept + endingsNote(was.toString('latin1'), content) + twinsText(entry.place);
+    return { isNew, note, sizeBytes: bytes.length };
   }
 
   async #entryFor(path: string, options: { createDirs: boolean; executable?: boolean | undefined }): Promise<Entry> {
