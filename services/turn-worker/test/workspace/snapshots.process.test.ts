@@ -319,9 +319,9 @@ describe('a workspace', () => {
     expect(await readFile(join(other.directory, 'a/x'), 'utf8')).toBe('text');
     await other.bringTo(flat, store.fetch);
     store.put = [];
-    // But for the times, it is the same.
+    // But for the one time of all, it is the same.
     await capture(other);
-    expect(store.put).toHaveLength(2);
+    expect(store.put).toHaveLength(3);
   });
 
   test('is read anew where the clock was set back', async () => {
