@@ -1,9 +1,9 @@
 import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-source';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { FileConfig, ProjectConfig } from '@suzumio/contract/model/project-config';
+import { requireRepositories } from '@suzumio/runtime/repository/project-repositories';
 import { Cell } from '@suzumio/store/cell/cell';
 import { admission, admitOwnFile, overrulingOptions, type OwnFileOptions } from './host-policy.js';
-import { warnOfMissingRepositories } from './missing-repositories.js';
 import {
   createFrom,
   loadForPosting,
@@ -53,6 +53,7 @@ async function makeHere(
 ): Promise<void> {
   const { config } = loaded;
   const admitted = admitOwnFile(session, loaded, await admission(session, loaded, options));
+  const absent = await requireRepositories(loaded);
   const cell = Cell.open(session.root);
   try {
     await createFrom(cell, loaded, { ...admitted, labels });
@@ -61,7 +62,7 @@ async function makeHere(
     sayInitialized(session, config);
     say(session, `data: ${directory}`);
     sayGrant(session, loaded, admitted.grant);
-    warnOfMissingRepositories(session, config);
+    for (const { message } of absent) session.context.err.write(`warning: ${message}\n`);
     await warnOfImage(session, config);
     const running = (await findApi(session)) !== undefined;
     sayNext(session, ...(running ? [] : ['serve']), ...firstSteps(config));

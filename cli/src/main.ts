@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { homedir } from 'node:os';
+import { keepLoopbackDirect } from '@suzumio/runtime/http/proxy-settings';
 import type { CliContext, Output } from './cli-context.js';
 import { interruptionOf } from './interruption.js';
 import { runCli } from './program.js';
@@ -27,6 +28,8 @@ function output(stream: NodeJS.WriteStream): Output {
     },
   };
 }
+
+keepLoopbackDirect(process.env);
 
 const interruption = interruptionOf(process, {
   now: () => performance.now(),

@@ -1,3 +1,4 @@
+import type { RepositoryHere } from './repository-here.js';
 import { literal, rule, tool } from './template-yaml.js';
 
 /** What a team for a repository is to be called, and to do. */
@@ -10,7 +11,11 @@ export interface RepositoryAnswers {
  * A project file for a team that works on the repository that the file is in: a maintainer, a developer and a reviewer, with
  * files and commands in clones of their own. Its script runs on any repository and changes nothing in it.
  */
-export function repositoryFile({ name, task }: RepositoryAnswers): string {
+export function repositoryFile({
+  name,
+  task,
+  settings = {},
+}: RepositoryAnswers & { readonly settings?: RepositoryHere['settings'] | undefined }): string {
   return `# Run it:           suzumio up ${name}.yaml
 # Begin the work:   suzumio send ${name} maintainer P1 "…"
 # Every field:      docs/project-file.md; the tools: docs/tools.md
@@ -25,7 +30,7 @@ channels: ["#${name}"]
 
 # Beside mail and artifacts: files, commands, and what is new in the repository, each agent's in a sandbox of its own.
 tools: { toolpacks: [files, shell, workspace] }
-
+${gitBlock(settings)}
 backend:
   runner:
     # To let a model do the work, put this in place of "mode: mock" and the script (docs/models.md):
@@ -40,6 +45,17 @@ ${[...script()].join('\n')}
 
 agents:
 ${agents.map(agentBlock).join('\n')}
+`;
+}
+
+/** What the repository has that no clone has. */
+function gitBlock({ lfs, submodules }: RepositoryHere['settings']): string {
+  const parts = [...(lfs ? [`lfs: ${lfs}`] : []), ...(submodules ? [`submodules: ${submodules}`] : [])];
+  return parts.length === 0
+    ? ''
+    : `
+# The repository has what is not cloned: agents have pointers, or empty directories, in its place.
+git: { ${parts.join(', ')} }
 `;
 }
 

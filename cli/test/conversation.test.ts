@@ -12,6 +12,7 @@ test('what a model asked for is shown as it wrote it, on one line', () => {
       step: '0',
       attempt: 1,
       text: '',
+      thoughts: '',
       cutChars: 0,
       code: null,
       answer: null,

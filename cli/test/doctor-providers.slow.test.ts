@@ -3,10 +3,12 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { checkProviders } from '@suzumio/cli/doctor/check-providers';
+import { checkProxy } from '@suzumio/cli/doctor/check-proxy';
 import { createSession } from '@suzumio/cli/session';
 import { Cell } from '@suzumio/store/cell/cell';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
 import { startProject } from '@suzumio/store/projects/project-transitions';
+import { startConnectProxy } from '../../test/support/connect-proxy.js';
 import { freePort } from '../../test/support/free-port.js';
 import { type CliWorld, createCliWorld } from './support/cli.js';
 
@@ -169,4 +171,29 @@ agents: { ada: { role: thinker, prompt: Think. } }
   await cell.close();
   const findings = await checked('networks: [none]\n');
   expect(findings.map(({ detail }) => detail)).toEqual([expect.stringContaining('http://127.0.0.1:9/v1')]);
+});
+
+test('a provider is asked through the proxy that the ToolHost would use; what is set is shown without its credentials', async () => {
+  const proxy = await startConnectProxy(() => 9);
+  try {
+    const env = { HTTPS_PROXY: `http://desk:hunter-2-hunter@${proxy.host}`, NO_PROXY: '.example.com' };
+    proxy.refuse = 407;
+    const [finding] = await checked(`providers: [{ baseURL: 'https://models.example/v1' }]`, env);
+    expect(finding?.detail).toContain(`the proxy at ${proxy.host} (HTTPS_PROXY) refuses the name and the password`);
+    expect(proxy.asked).toEqual(['CONNECT models.example:443']);
+    const shown = checkProxy(env);
+    expect(shown).toEqual({
+      what: 'proxy',
+      state: 'ok',
+      detail: `http:// directly, https:// through ${proxy.host} with a name and a password (HTTPS_PROXY); not for .example.com (NO_PROXY)`,
+    });
+    expect(JSON.stringify([finding, shown])).not.toContain('hunter');
+    expect(checkProxy({}).state).toBe('skipped');
+    expect(checkProxy({ ALL_PROXY: 'socks5://p:1' })).toMatchObject({
+      state: 'broken',
+      detail: expect.stringContaining('ALL_PROXY begins with socks5://') as unknown,
+    });
+  } finally {
+    await proxy.close();
+  }
 });

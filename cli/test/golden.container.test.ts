@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
@@ -23,6 +24,8 @@ interface Case extends Pick<Run, 'args' | 'answers' | 'until'> {
   readonly with?: Readonly<Record<string, State>>;
   /** Files in the directory that it runs in. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Whether the directory is a Git repository with one commit. */
+  readonly repository?: boolean;
   /** A data directory of its own, with nothing in it and no server. */
   readonly fresh?: true;
   /** A file that it may write there, which is shown. */
@@ -331,13 +334,13 @@ const cases: Readonly<Record<string, Case>> = {
   'init-asks-repository': {
     args: ['init'],
     fresh: true,
-    files: { '.git': 'gitdir: elsewhere\n' },
+    repository: true,
     answers: ['', 'Tide Tables', 'tide-tables', '', ''],
   },
   'init-repository': {
     args: ['init', '--repository'],
     fresh: true,
-    files: { '.git': 'gitdir: elsewhere\n' },
+    repository: true,
     writes: 'init-repository.yaml',
   },
   'init-repository-none': { args: ['init', '--repository'], fresh: true },
@@ -491,6 +494,7 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
   const directory = join(world.directory, name);
   await mkdir(directory, { recursive: true });
   for (const [file, text] of Object.entries(one.files ?? {})) await writeFile(join(directory, file), text);
+  if (one.repository) makeRepository(directory);
   await one.arrange?.(world);
   const root = one.fresh ? join(directory, 'data') : world.api.root;
   const answers = mode === 'terminal' ? (one.answers ?? []) : [];
@@ -503,6 +507,15 @@ async function play(mode: Mode, name: string, one: Case): Promise<string> {
     directory,
     fresh: one.fresh,
   });
+}
+
+function makeRepository(directory: string): void {
+  const author = ['-c', 'user.name=Mio', '-c', 'user.email=mio@example.org'];
+  for (const args of [
+    ['init', '--quiet'],
+    [...author, 'commit', '--quiet', '--allow-empty', '--message', 'Begin'],
+  ])
+    execFileSync('git', args, { cwd: directory });
 }
 
 describe('as it is typed', () => {

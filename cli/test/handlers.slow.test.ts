@@ -21,6 +21,23 @@ test('handlers find the ToolHost at the port that serve is given', async () => {
   expect(await answer.json()).toEqual({ protocol: 1, project: 'notes', agents: ['writer'] });
 });
 
+test('without a port of their own two servers listen for handlers, and print where', async () => {
+  await world.run('init', await world.write('notes.yaml', notesProject('notes')));
+  const others = await createCliWorld();
+  try {
+    const [one, other] = [await world.serve(), await others.serve()].map(
+      ({ out }) => /^turns: +(http:\S+)/m.exec(out)?.[1] ?? '',
+    );
+    expect(new Set([one, other]).size).toBe(2);
+    for (const url of [one, other]) expect((await fetch(`${url}/handlers/self`)).status).toBe(401);
+    const bound = ['--scope', 'handler', '--project', 'notes', '--agents', 'writer'];
+    expect((await world.run('tokens', 'create', 'desk', ...bound)).err).toContain(`of the handler: ${one}.`);
+    expect((await world.run('why', 'notes', 'writer')).code).toBe(0);
+  } finally {
+    await others.remove();
+  }
+});
+
 test('a port that is none is told', async () => {
   world.setEnvironment({ SUZUMIO_TOOLHOST_WORKER_PORT: '39410x' });
   const { code, err } = await world.run('serve', '--port', '0');

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +9,7 @@ import { whyAnswer } from '@suzumio/contract/model/why';
 import { projectDetailAnswer } from '@suzumio/contract/operations/projects';
 import { Cell } from '@suzumio/store/cell/cell';
 import { startProject } from '@suzumio/store/projects/project-transitions';
+import { TestRepository } from '../../services/turn-worker/test/support/repository.js';
 import { mountable } from '../../test/support/mountable.js';
 import { type CliWorld, createCliWorld, notesProject } from './support/cli.js';
 
@@ -134,7 +135,7 @@ describe('config render', () => {
       expect(await warned('absent', './none')).toBe(
         'warning: HERE/none is no Git repository; turns that clone it fail until it is one.\n',
       );
-      await mkdir(join(place, 'one/.git'), { recursive: true });
+      new TestRepository(join(place, 'one')).commit({ 'src/a.txt': 'a\n' });
       expect(await warned('below', './one/src')).toContain(
         'HERE/one/src is no Git repository (it is part of one: name HERE/one)',
       );

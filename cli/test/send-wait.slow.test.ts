@@ -86,3 +86,12 @@ test.each([
   expect(code).toBe(2);
   expect(err).toMatch(said);
 });
+
+test('says who is at work, and what cancelling that turn would do', async () => {
+  await world.run('send', 'team', 'ben', 'P1', 'Begin.');
+  await beginTurn(api, 'team', 'ben');
+  const { out } = await world.run('send', 'team', 'ben', 'P0', 'Stop.');
+  expect(out).toMatch(
+    /^Sent to ben as msg_\w+, unread by ben\.\nben is at work since \d\d:\d\d:\d\d, and reads it after this turn\.\nCancelling that turn ends it now; its own mail is then undelivered, and this mail stays unread\.\nnext: suzumio watch team\n {6}suzumio cancel team ben:1\n$/,
+  );
+});

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { redact } from '@suzumio/store/redaction/redact';
 import { redactableMessage } from '@suzumio/store/redaction/redact-message';
+import { Sql } from '@suzumio/store/sqlite/sql';
 import { event, type ModelRequest } from '../../test/support/model-server.js';
 import { attaching, AttachingProvider } from './support/attaching-providers.js';
 import { AttachingTeam, Killed } from './support/attaching-team.js';
@@ -42,7 +43,11 @@ describe('a reference', () => {
       choices: { message: { suzumio: { answer: string; attachedBytes: number } } }[];
     };
     const given = choices[0]?.message.suzumio;
-    expect(given).toEqual({ answer: expect.stringMatching(/^call_/), attachedBytes: expect.any(Number) });
+    expect(given).toEqual({
+      answer: expect.stringMatching(/^call_/),
+      attachedBytes: expect.any(Number),
+      reading: null,
+    });
     await team.create({ name: 'other' });
     const ben = await team.bench.begin(project, 'ben');
     const elsewhere = await team.bench.begin('other', 'ada');
@@ -193,21 +198,48 @@ describe('what is attached', () => {
   });
 });
 
-describe('a turn in flight', () => {
-  test.each([1, 2, 3])('survives that runner and ToolHost are replaced before step %i', async (step) => {
+/** Rows as releases with an older schema have written them. */
+function asWrittenBy(version: number, file: string): void {
+  const sql = Sql.open(file);
+  sql.handle.exec(`
+    UPDATE turn_steps SET answered_by = NULL, attached_json = NULL, result_json = json_remove(result_json, '$.changes');
+    ALTER TABLE model_calls DROP COLUMN reading;
+    DROP TABLE model_faults;
+    ALTER TABLE tool_calls DROP COLUMN notice;
+    ALTER TABLE tool_calls DROP COLUMN notice_seq;`);
+  if (version < 40) sql.handle.exec('ALTER TABLE model_calls DROP COLUMN cached_tokens');
+  if (version < 39)
+    sql.handle.exec(`
+      DROP TRIGGER turn_steps_attached;
+      DROP TRIGGER turn_steps_attached_less;
+      ALTER TABLE turn_steps DROP COLUMN attached_json;
+      ALTER TABLE turn_steps DROP COLUMN answered_by;`);
+  sql.handle.pragma(`user_version = ${String(version)}`);
+  sql.close();
+}
+
+describe.each([38, 40])('a turn in flight in a project of schema %i', (version) => {
+  test.each([
+    [1, 'new'],
+    [2, 'new'],
+    [3, 'new'],
+    [1, 'old'],
+    [3, 'old'],
+  ])('survives that the ToolHost is replaced before step %i; the runner then is %s', async (step, runner) => {
     const provider = new AttachingProvider(attaching.mistral, true);
     team.server.answers = (_request, number) =>
       number === 4 ? provider.text('The end.', number) : provider.calls(list, [{}, { path: 'a' }], number);
     const project = await team.create();
     const before = await team.bench.begin(project, 'ada');
     await expect(team.takeTurn(before, { killedAt: step, isOld: true })).rejects.toThrow(Killed);
-    // As it was recorded before.
-    await team.bench.testing.write(project, (tx) => {
-      tx.run('UPDATE turn_steps SET answered_by = NULL, attached_json = NULL');
-    });
-    expect(await team.takeTurn(await team.nextAttempt(project, before))).toBe('The end.');
+    const file = team.bench.testing.cell.directory.projectFile(project);
+    const whileClosed = () => asWrittenBy(version, file);
+    const again = await team.nextAttempt(project, before, { whileClosed });
+    expect(await team.takeTurn(again, { isOld: runner === 'old' })).toBe('The end.');
     expect(team.server.requests).toHaveLength(4);
     const roles = team.server.requests.at(-1)?.body.messages.map(({ role }) => role);
     expect(roles?.filter((role) => role === 'tool')).toHaveLength(6);
+    const sql = `SELECT status, count(*) AS questions, sum(input_tokens + output_tokens) AS tokens FROM model_calls GROUP BY 1`;
+    expect(await team.bench.testing.rows(project, sql)).toEqual([{ status: 'answered', questions: 4, tokens: 60 }]);
   });
 });

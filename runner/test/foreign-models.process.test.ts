@@ -12,10 +12,12 @@ import { askProvider, written } from '../../services/toolhost/src/gateway/ask-pr
 import { chatFormat } from '../../services/toolhost/src/gateway/chat.js';
 import { allowing, begun, type ToolhostBench, toolhostBench } from '../../services/toolhost/test/toolhost-client.js';
 import { freePort } from '../../test/support/free-port.js';
+import { startModelServer } from '../../test/support/model-server.js';
 import { pictures } from '../../test/support/pictures.js';
 import { eventually } from '../../test/support/poll.js';
 import { runTurn } from '../src/run-turn.js';
 import { TurnFailure } from '../src/turn-failure.js';
+import { attaching, AttachingProvider } from './support/attaching-providers.js';
 import { createTurnPlace, type TurnPlace } from './support/turn.js';
 
 // Servers that stand in for providers, made by others and not for Suzumio, answer a team: its turns are run by the runner,
@@ -55,7 +57,7 @@ async function start(program: string, args: string[], port: number): Promise<voi
 
 const { resolve } = createRequire(import.meta.url);
 
-async function team(api = 'chat-completions'): Promise<string> {
+async function team(api = 'chat-completions', model = 'gpt-4o-mini'): Promise<string> {
   bench = await toolhostBench(allowing({ baseURL }));
   return bench.testing.create(`
 name: bulletin
@@ -67,7 +69,7 @@ backend:
     model: main
     models:
       providers: { foreign: { type: openai-compatible, baseURL: "${baseURL}" } }
-      presets: { main: { provider: foreign, model: gpt-4o-mini, api: ${api} } }
+      presets: { main: { provider: foreign, model: "${model}", api: ${api} } }
 agents:
   editor: { role: editor, prompt: Lead., tools: [messages.send] }
   writer: { role: writer, prompt: Write., tools: [messages.send, file.read] }
@@ -289,4 +291,44 @@ rules:
       { id: expect.stringMatching(/^[0-9A-Za-z]{9}$/), name: 'two', arguments: '' },
     ]);
   });
+});
+
+describe('llms', () => {
+  // What people have before their providers to route between them; the provider behind it is played here.
+  const program = `
+const { default: Server } = require(process.argv[1]);
+const [HOST, PORT, api_base_url] = process.argv.slice(2);
+const behind = { name: 'behind', api_base_url, api_key: 'none', models: ['m'] };
+new Server({ logger: false, initialConfig: { HOST, PORT, LOG: false, providers: [behind] } }).start();`;
+
+  test.each(['deepseek', 'openRouter', 'gemini'] as const)(
+    'carries a team with tools over two turns, and what the provider behind it attaches: %s',
+    async (kind) => {
+      const provider = new AttachingProvider(attaching[kind], true);
+      let answers = 0;
+      const behind = await startModelServer((request) => {
+        const refused = provider.refusal(request);
+        if (refused) return refused;
+        answers += 1;
+        return answers % 2 === 1
+          ? provider.calls('messages_send', [{ recipient: 'user', body: `Part ${answers}.` }], answers)
+          : provider.text(`The end ${answers}.`, answers);
+      });
+      try {
+        const port = await freePort();
+        const address = `${behind.baseURL}/chat/completions`;
+        await start('--eval', [program, resolve('@musistudio/llms'), '127.0.0.1', String(port), address], port);
+        const project = await team('chat-completions', 'behind,m');
+        for (const body of ['The north, please.', 'And the south.']) {
+          await mail(project, 'writer', body);
+          await play(project);
+        }
+        expect(provider.refused).toEqual([]);
+        expect(left.map(({ output }) => output.text)).toEqual(['The end 2.', 'The end 4.']);
+        expect(await bodies(project)).toEqual(['The north, please.', 'Part 1.', 'And the south.', 'Part 3.']);
+      } finally {
+        await behind.close();
+      }
+    },
+  );
 });

@@ -35,5 +35,6 @@ export const staticChecks = {
   },
   'Private words': { command: ['node', 'scripts/words.mjs'], cache: [] },
   'Lines of each package': { command: ['node', 'scripts/lines.mjs'], cache: [] },
+  'Planted flaws apply': { command: ['node', 'scripts/faults.mjs', '--check'], cache: [] },
   Format: { command: ['oxfmt', '--check', '.'], cache: [] },
 };

@@ -41,6 +41,14 @@ export async function plantFaults(names = [], { signal } = {}) {
   if (wrong.length > 0) throw new Error(wrong.join('\n    '));
 }
 
+/** @throws Error that names each flaw whose patch does not apply any more */
+export async function checkFaults() {
+  const names = readPromises().map(({ name }) => name);
+  const checked = await Promise.all(names.map((name) => capture('git', ['apply', '--check', patchOf(name)])));
+  const wrong = names.filter((_name, at) => checked[at].code !== 0);
+  if (wrong.length > 0) throw new Error(`Make these anew, they apply no more: ${wrong.map(patchOf).join(', ')}`);
+}
+
 const patchOf = (name) => resolve('test/faults', `${name}.patch`);
 
 /** @returns why the flaw was not found */

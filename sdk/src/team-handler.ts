@@ -57,6 +57,11 @@ const waitMs = 25_000;
 const answerMs = 5_000;
 /** A ToolHost that answers sooner without a turn is about to stop. */
 const shortMs = 1_000;
+/** How long a ToolHost may be away before a handler without a logger says so. */
+const unreachableMs = 5_000;
+
+const whereItIs = 'The url is that of the listener for workers, which `suzumio serve` prints.';
+
 /** How long a stopped handler waits for the answer to its last claim. */
 const lastAnswerMs = 5_000;
 
@@ -84,6 +89,8 @@ class Takes implements RunningHandler {
   readonly #http: Http;
   readonly #name: string;
   readonly #logger: HandlerLogger;
+  /** Whether nothing is logged: a ToolHost that cannot be reached is told on stderr then, once. */
+  #isSilent: boolean;
   readonly #turns = new Set<Promise<void>>();
   /** Aborted when no more turns are taken. */
   readonly #stopping = new AbortController();
@@ -102,6 +109,7 @@ class Takes implements RunningHandler {
     this.#http = new Http(options.url);
     this.#name = options.name ?? `handler-${random(4)}`;
     this.#logger = options.logger ?? { info: () => undefined, warn: () => undefined };
+    this.#isSilent = options.logger === undefined;
     const stop = () => this.#stopping.abort();
     if (options.signal?.aborted === true) stop();
     options.signal?.addEventListener('abort', stop);
@@ -223,9 +231,13 @@ class Takes implements RunningHandler {
   /** Logs an unavailable ToolHost, once for each request. */
   #saidOnce(): (error: unknown) => void {
     let said = false;
+    const beganMs = performance.now();
     return (error) => {
       if (!said) this.#logger.warn(`${messageOf(error)}; trying again`);
       said = true;
+      if (!this.#isSilent || performance.now() - beganMs < unreachableMs) return;
+      this.#isSilent = false;
+      console.error(`suzumio: ${messageOf(error)}. Trying again. ${whereItIs}`);
     };
   }
 }

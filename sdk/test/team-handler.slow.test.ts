@@ -3,6 +3,7 @@ import { cancelTurn } from '../../shared/store/src/turns/end-turn.js';
 import { expireLease } from '../../shared/store/src/turns/leases.js';
 import { turnRow } from '../../shared/store/src/rows.js';
 import { withoutTimers } from '../../test/support/bounds.js';
+import { freePort } from '../../test/support/free-port.js';
 import { eventually } from '../../test/support/poll.js';
 import {
   type HandleTurn,
@@ -49,6 +50,22 @@ describe('a handler', () => {
     });
     await world.until('ada', 'completed');
     expect(await world.turns()).toMatchObject([{ text: 'ada 1.1: user says The north gauge, please.' }]);
+  });
+
+  test('says on stderr where it finds nobody, once, unless it has a logger', async () => {
+    const said = jest.spyOn(console, 'error').mockImplementation(() => undefined);
+    try {
+      const gone = `http://127.0.0.1:${String(await freePort())}`;
+      handle(() => '', { url: gone });
+      const { token } = world.options;
+      running.push(new TeamHandler({ url: gone, token }).handle(() => ''));
+      await waitFor('it says so', () => said.mock.calls.length > 0);
+      expect(said.mock.calls).toEqual([
+        [expect.stringMatching(/^suzumio: http:..127.0.0.1:\d+ does not answer: .*serve/)],
+      ]);
+    } finally {
+      said.mockRestore();
+    }
   });
 
   test('may return nothing', async () => {

@@ -32,7 +32,7 @@ export interface TestCell {
   /** Rows of one statement. */
   rows<Row>(project: string, sql: string): Promise<Row[]>;
   /** Closes it, and opens it again from what is on disk, as a new process does. */
-  restart(): Promise<void>;
+  restart(whileClosed?: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -128,8 +128,9 @@ export async function testCell({
     store: (project, body) => cell.stores.use(project, body),
     write: (project, verb) => cell.stores.use(project, (store) => store.write(verb)),
     rows: (project, sql) => cell.stores.use(project, (store) => store.reader.all(sql)),
-    async restart() {
+    async restart(whileClosed) {
       await cell.close();
+      whileClosed?.();
       cell = open();
     },
     async close() {

@@ -64,7 +64,8 @@ function SignedIn() {
 function Shell() {
   const { live, leads } = useLive();
   useNewItems(leads);
-  useWaitingInTitle(useInboxCounts().data?.waiting ?? 0);
+  const counts = useInboxCounts().data;
+  useWaitingInTitle((counts?.waiting ?? 0) + (counts?.unread ?? 0));
   useKeysEverywhere(openPalette);
   const [place] = useLocation();
   return (

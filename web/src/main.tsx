@@ -17,6 +17,7 @@ import './theme/make.css';
 import './theme/setup.css';
 import './theme/keys.css';
 import './theme/people.css';
+import './theme/low.css';
 import { QueryClientProvider } from '@tanstack/react-query';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
@@ -25,12 +26,16 @@ import { useSearch } from 'wouter/use-browser-location';
 import { App } from './app.js';
 import { publicPath, queries } from './api.js';
 import { loadMarkdown } from './parts/markdown.js';
+import { keepFormsInView } from './shell/keep-in-view.js';
+import { followTranslation } from './shell/translation.js';
 
 /** The router decodes a query once before it is parsed, which decodes it as well: a `%` in a value would break it. */
 const useEncodedSearch = () => encodeURI(useSearch());
 
 const place = document.getElementById('page');
 if (place === null) throw new Error('the page has no place for itself');
+keepFormsInView();
+followTranslation(place);
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>

@@ -83,6 +83,57 @@ async function give(field: Locator, kind: 'paste' | 'drop', name: string, conten
   await field.evaluate(`(${source})(document.activeElement)`);
 }
 
+/** Where what can be seen of a form ends, and where its button does. */
+const seenOf = (page: Page) =>
+  page.evaluate<{ field: number; button: number; end: number; top: number }>(`(() => {
+    const bar = document.querySelector('.rail');
+    const isBar = bar.checkVisibility() && getComputedStyle(bar).position === 'fixed';
+    const seen = visualViewport.offsetTop + visualViewport.height;
+    const form = document.activeElement.closest('form');
+    const button = [...form.querySelectorAll('button:not([type="button"])')].at(-1).getBoundingClientRect();
+    const field = document.activeElement.getBoundingClientRect();
+    return { top: form.getBoundingClientRect().top, field: field.bottom, button: button.bottom, end: isBar ? Math.min(seen, bar.getBoundingClientRect().top) : seen };
+  })()`);
+
+/** A keyboard on the screen: some browsers make the page smaller for it, in others it covers a part of it. */
+const keyboards: readonly (readonly [string, (page: Page) => Promise<unknown>])[] = [
+  ['makes the page smaller', (page) => page.setViewportSize({ width: phone.width, height: 430 })],
+  [
+    'covers a part of it',
+    (page) =>
+      page.evaluate(`Object.defineProperty(visualViewport, 'height', { get: () => 430, configurable: true });
+        visualViewport.dispatchEvent(new Event('resize'))`),
+  ],
+];
+
+describe('on a phone, where a keyboard', () => {
+  test.each(keyboards)('%s, each form is whole above what covers it', async (_name, raise) => {
+    for (const path of ['/p/team', '/p/team/mail/2', '/p/team/mail/new', '/inbox/LETTER']) {
+      const { json } = await api.get('/api/inbox?kind=message');
+      const [item] = (json as { items: { id: string }[] }).items;
+      const page = await open(path.replace('LETTER', encodeURIComponent(item?.id ?? '')), { viewport: phone });
+      const field = text(page);
+      await field.waitFor();
+      if (path !== '/p/team') {
+        const [box, bar] = [await send(page).boundingBox(), await page.locator('.rail').boundingBox()];
+        expect({ path, isAbove: (box?.y ?? 0) + (box?.height ?? 0) <= (bar?.y ?? 0) }).toEqual({ path, isAbove: true });
+      }
+      await field.focus();
+      await raise(page);
+      await soon(async () => {
+        const { top, field: end, button, end: seen } = await seenOf(page);
+        expect({ path, isWhole: top >= 0 && end <= seen && button <= seen, top, button, seen }).toMatchObject({
+          path,
+          isWhole: true,
+        });
+      });
+      // What removes is not what is pressed by mistake.
+      expect(await page.getByRole('button', { name: 'Remove its text…' }).filter({ visible: true }).count()).toBe(0);
+      await page.context().close();
+    }
+  });
+});
+
 describe('a letter', () => {
   test('goes with files that were chosen, pasted and dropped, and stands in the mail once', async () => {
     const page = await open('/p/team');

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Page } from 'playwright-core';
+import { postMessage } from '@suzumio/store/mail/post-message';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
@@ -133,6 +134,91 @@ describe('a report', () => {
     browser.expectErrors(/status of 409/);
   });
 
+  test('approved while what is to be changed is written is not sent back unless that is meant', async () => {
+    const name = await submitted('seiche');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Request changes/).click();
+    const text = page.getByRole('textbox', { name: /What is to be changed/ });
+    await text.fill('A figure is missing.');
+    await api.post(`/api/projects/${name}/approve`, { version: 1 });
+    await page.getByText(/admin approved version 1 .*, while you wrote\. Nothing was sent\./).waitFor();
+    expect(await button(page, 'Send back').count()).toBe(0);
+    expect(await text.inputValue()).toBe('A figure is missing.');
+    await button(page, 'Send it back all the same').click();
+    await button(page, 'Send back').click();
+    await sendNow(page);
+    await becomes(name, 'running');
+  });
+
+  test('of two tabs that decide in one second one wins, and the other says who did what', async () => {
+    const name = await submitted('surge');
+    const [one, other] = [await open(`/p/${name}/report`), await open(`/p/${name}/report`)];
+    // Neither hears of the other before it has asked.
+    for (const page of [one, other]) {
+      await button(page, /^Approve/).waitFor();
+      await page.route('**/api/events/stream*', (route) => route.abort());
+    }
+    await button(other, /^Request changes/).click();
+    await other.getByRole('textbox', { name: /What is to be changed/ }).fill('More.');
+    const held = Promise.withResolvers<void>();
+    await other.route(`**/api/projects/${name}/request-changes`, async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await other.keyboard.press('Control+Enter');
+    await button(other, /^Take back/).waitFor();
+    await sendNow(other);
+    await one.keyboard.press('a');
+    await button(one, /^Take back/).waitFor();
+    await sendNow(one);
+    await becomes(name, 'completed');
+    held.resolve();
+    await other
+      .getByRole('alert')
+      .getByText(/admin approved version 1 of the report at .* is refused/)
+      .first()
+      .waitFor();
+    expect(await status(name)).toBe('completed');
+    browser.expectErrors(/status of 409|ERR_FAILED/);
+  });
+
+  test('says beside Approve that a letter is unread, and leads to it', async () => {
+    const name = await submitted('eddy');
+    const page = await open(`/p/${name}/report`);
+    await button(page, /^Approve/).waitFor();
+    expect(await page.getByText('is unread').count()).toBe(0);
+    await api.write(name, (tx) =>
+      postMessage(tx, { sender: 'ben', recipient: 'user', priority: 'P1', body: 'Wait for me.', actor: 'ben' }),
+    );
+    await page.getByText('A letter to you from this project is unread.').waitFor();
+    await page.getByRole('link', { name: 'Read it' }).click();
+    await page.getByText('Wait for me.').first().waitFor();
+  });
+
+  test.each([phone, { width: 820, height: 410 }, { width: 720, height: 450 }])(
+    'has lines of it in view beside what decides, at %o, also while changes are written',
+    async (viewport) => {
+      const name = await submitted(`zoom-${viewport.width}`);
+      const page = await open(`/p/${name}/report`, { viewport });
+      await button(page, /^Approve/).waitFor();
+      const heading = await page.getByRole('heading', { name: `${name} one` }).boundingBox();
+      const foot = await page.locator('.report-foot').boundingBox();
+      expect((heading?.y ?? 0) + 60).toBeLessThan(foot?.y ?? 0);
+      const head = await page.locator('.project-head').boundingBox();
+      expect(head?.height).toBeLessThan(viewport.height < 500 ? 90 : 130);
+      await button(page, /^Request changes/).click();
+      await page.setViewportSize({ width: viewport.width, height: 430 });
+      await soon(async () => {
+        const [field, send] = await Promise.all([
+          page.getByRole('textbox', { name: /What is to be changed/ }).boundingBox(),
+          button(page, 'Send back').boundingBox(),
+        ]);
+        expect(field?.y).toBeGreaterThanOrEqual(0);
+        expect((send?.y ?? 0) + (send?.height ?? 0)).toBeLessThanOrEqual(430);
+      });
+    },
+  );
+
   test('is decided on at once where the page is closed', async () => {
     const [closed, left] = [await submitted('ebb'), await submitted('flow')];
     const page = await open(`/p/${closed}/report`);
@@ -246,7 +332,9 @@ describe('a report', () => {
     await becomes(name, 'completed');
     await eventually('one is told', async () => {
       const refused = await Promise.all(
-        [one, other].map((page) => page.getByText(/The project is completed, so|was approved meanwhile/).count()),
+        [one, other].map((page) =>
+          page.getByText(/approved version 1 of the report at .* is refused|was approved meanwhile/).count(),
+        ),
       );
       return refused.reduce((sum, number) => sum + number, 0) === 1;
     });

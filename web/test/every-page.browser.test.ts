@@ -85,6 +85,63 @@ test('every address answers with the page', async () => {
   }
 });
 
+test.each(['/people', '/anything/at/all', '/api-docs'])(
+  '%s is nothing, as the page says to a browser',
+  async (path) => {
+    const page = await open('/');
+    const answer = await page.goto(`${api.url}${path}`);
+    expect(answer?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Nothing is here' }).waitFor();
+    for (const accept of ['application/json', '*/*']) {
+      const told = await fetch(`${api.url}${path}`, { headers: { accept } });
+      expect([told.status, told.headers.get('content-type')]).toEqual([
+        404,
+        expect.stringMatching(/^application\/problem/),
+      ]);
+    }
+    browser.expectErrors(/status of 404/);
+  },
+);
+
+test('a page that a browser translates goes on to show what is so', async () => {
+  await api.create(teamYaml.replace('name: team', 'name: told'), { start: false });
+  const page = await open('/p/told', desk);
+  await page
+    .locator('.project-title .state', { hasText: 'not started' })
+    .or(page.locator('.project-title .state'))
+    .waitFor();
+  const translate = () =>
+    page.evaluate(`(() => {
+      const walker = document.createTreeWalker(document.getElementById('page'), NodeFilter.SHOW_TEXT);
+      const texts = [];
+      while (walker.nextNode()) if (/\\S/.test(walker.currentNode.data)) texts.push(walker.currentNode);
+      for (const text of texts) {
+        if (text.parentElement.closest('[translate="no"], font, option, textarea, script')) continue;
+        const [outer, inner] = [document.createElement('font'), document.createElement('font')];
+        inner.textContent = text.data + '.';
+        outer.append(inner);
+        text.replaceWith(outer);
+      }
+    })()`);
+  await page.getByText(/^Live/).waitFor();
+  await translate();
+  await api.post('/api/projects/told/start');
+  await page.locator('.project-title .state', { hasText: 'quiet' }).waitFor();
+  await translate();
+  await api.post('/api/projects/told/messages', { recipient: 'ada', body: 'Begin.' });
+  await page.locator('.pane-note', { hasText: '1 message' }).waitFor();
+  await page.locator('.tab', { hasText: 'Mail' }).getByText('1').waitFor();
+  await translate();
+  await submit(api, 'told', 'ada', '# One\n');
+  await page.locator('.project-title .state', { hasText: 'submitted' }).waitFor();
+  for (const path of ['/p/told/report', '/p/told/log', '/', '/p/told']) {
+    await go(page, path);
+    await translate();
+  }
+  await page.locator('.project-title .state', { hasText: 'submitted' }).waitFor();
+  expect(await page.locator('#content code:not([translate="no"]), #content kbd:not([translate="no"])').count()).toBe(0);
+});
+
 test('every page fits a tablet, has nothing in anybody’s way, and runs or hides nothing of a hostile name', async () => {
   const page = await open('/');
   const found: Record<string, unknown> = {};

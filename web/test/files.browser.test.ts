@@ -150,14 +150,24 @@ test('a report is printed by itself, black on white', async () => {
   expect((await page.pdf()).subarray(0, 5).toString()).toBe('%PDF-');
 });
 
-test('a report is read, and beside an earlier version', async () => {
+test('a report is read, and compared word by word with the version before, which opens by itself', async () => {
   const page = await open('/p/team/report');
   await page.getByText('The north gauge at 20:00: 218.').waitFor();
-  await page.getByLabel('beside').selectOption('1');
-  await page.getByText('The north gauge: 212.').waitFor();
-  await page.getByText(/^Version 1, by ada in turn 7, \d\d:\d\d\. Sent back by admin, /).waitFor();
+  const changes = page.getByRole('region', { name: 'What changed from version 1 to 2' });
+  await changes.getByText(/^Version 1, by ada in turn 7, \d\d:\d\d\. Sent back by admin, /).waitFor();
   await page.getByText(/^Version 2, by ada in turn 8, \d\d:\d\d$/).waitFor();
-  expect(new URL(page.url()).searchParams.get('with')).toBe('1');
+  expect((await changes.locator('del').allInnerTexts()).join('')).toBe('212');
+  expect((await changes.locator('ins').allInnerTexts()).join('')).toContain('218');
+  await page.getByLabel('compared with').selectOption('');
+  await changes.waitFor({ state: 'detached' });
+  expect(new URL(page.url()).searchParams.get('with')).toBe('none');
+  await page.getByLabel('compared with').selectOption('1');
+  await changes.waitFor();
+  // On a phone it stands above the report, and fits.
+  await page.setViewportSize(phone);
+  const [above, below] = await Promise.all([changes.boundingBox(), page.locator('.report-paper').boundingBox()]);
+  expect(above?.y).toBeLessThan(below?.y ?? 0);
+  expect(above?.width).toBeLessThanOrEqual(phone.width - 32);
 });
 
 test('the log has what happened, about all or one', async () => {

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { postMessage } from '@suzumio/store/mail/post-message';
+import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { type TestApi, testApi } from '../../services/api/test/support/api.js';
 import { failTurn, publish, submit } from '../../services/api/test/support/play.js';
 import { linkFor } from '../../services/api/test/support/sign-in.js';
@@ -54,6 +56,54 @@ describe('the inbox', () => {
     await decided.getByText('bulletin, by admin').waitFor();
     await decided.getByRole('link', { name: /The report was approved/ }).click();
     await page.getByRole('heading', { name: 'Bulletin', exact: true }).waitFor();
+  });
+});
+
+describe('letters to the person', () => {
+  const letters = (page: Page) => page.getByRole('region', { name: 'Written to you' }).getByRole('link');
+  const write = (project: string, first: string, ...others: string[]) =>
+    api.write(project, (tx) => {
+      const letter = { sender: 'ada', recipient: 'user', priority: 'P1', actor: 'ada' } as const;
+      const { id } = postMessage(tx, { ...letter, body: first });
+      for (const body of others) replyToMessage(tx, { ...letter, message: id, body });
+    });
+
+  test('stand by thread, the newest first, are answered there, and are done with one by one or all', async () => {
+    await api.create(teamYaml.replace('name: team', 'name: lagoon'));
+    await write('lagoon', 'The first of two.', 'The second of two.');
+    await write('lagoon', 'Alone.');
+    const page = await open('/');
+    await letters(page).first().waitFor();
+    expect((await letters(page).allInnerTexts()).map((row) => row.replaceAll(/\s+/g, ' '))).toEqual([
+      expect.stringContaining('Alone.'),
+      expect.stringMatching(/2 letters.*The second of two\./),
+      expect.stringContaining('The north gauge'),
+    ]);
+    await page.getByRole('link', { name: /^Inbox .*4 unread$/ }).waitFor();
+    await letters(page).filter({ hasText: 'second of two' }).click();
+    const about = page.getByRole('region', { name: 'What it is about' });
+    await about.getByText('The first of two.').waitFor();
+    // What was opened looks otherwise than what was not, and is not done for that.
+    await page.locator('.inbox-opened', { hasText: 'second of two' }).waitFor();
+    expect(await page.locator('.inbox-new').count()).toBe(2);
+    await about.getByRole('textbox', { name: 'Write to ada' }).fill('Both are read.');
+    await page.keyboard.press('Control+Enter');
+    await about.getByText('Both are read.').first().waitFor();
+    await page.getByRole('link', { name: /^Inbox .*2 unread$/ }).waitFor();
+    await letters(page).filter({ hasText: 'Alone.' }).click();
+    await about.getByRole('button', { name: 'Done' }).click();
+    await about.getByText('This is settled.').waitFor();
+    await page.getByRole('link', { name: /^Inbox .*1 unread$/ }).waitFor();
+    await page.getByRole('button', { name: 'All done' }).click();
+    await soon(async () => expect(await letters(page).count()).toBe(0));
+    await page.getByText('unread').waitFor({ state: 'detached' });
+    await page.getByRole('button', { name: 'Show done' }).click();
+    await letters(page).filter({ hasText: 'Alone.' }).waitFor();
+    expect(await page.getByRole('button', { name: 'All done' }).count()).toBe(0);
+    // What is done is read by its address as before.
+    await page.getByRole('button', { name: 'Hide done' }).click();
+    await page.reload();
+    await page.getByText('Alone.').first().waitFor();
   });
 });
 

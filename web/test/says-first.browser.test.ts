@@ -86,10 +86,10 @@ const acts: Readonly<Record<string, readonly Act[]>> = {
   '/p/team/turns/ben:1': [['cancelTurn', 'Cancel turn']],
   '/p/team/mail/1': [
     ['redeliverMessage', 'Deliver again'],
-    ['redactMessage', 'Remove its text…', 'Remove for good'],
+    ['redactMessage', '#More', 'Remove its text…', 'Remove for good'],
     ['replyToMessage', /^Send/],
   ],
-  '/p/team/files/FILE': [['redactArtifact', 'Remove its content…', 'Remove for good']],
+  '/p/team/files/FILE': [['redactArtifact', '#More', 'Remove its content…', 'Remove for good']],
   '/p/idle/setup?v=1': [['applyConfig', 'Bring version 1 back…', 'Apply as version 3']],
   '/p/files/workspace/ada?turn=1': [['restoreWorkspace', 'Restore these files…', 'Restore']],
   '/p/report/report': [

@@ -70,13 +70,8 @@ test('of very many roles, the last are one member', () => {
 test.each([780, 374])('in a drawing of %d pixels no pill covers another', (width) => {
   const ids = ['user', ...Array.from({ length: 40 }, (_, index) => `worker-${index}`)];
   const labels = ids.map((id) => ({ id, chars: 11 }));
-  const stars = [
-    [],
-    ids.map((id) => ({ from: 'user', to: id })),
-    ids.map((id, at) => ({ from: id, to: ids[at % 3] ?? '' })),
-  ];
-  for (const ways of stars) {
-    const { placed, height } = place(labels, ways, width);
+  for (const shown of [ids.slice(0, 2), ids.slice(0, 5), ids]) {
+    const { placed, height } = place(labels.slice(0, shown.length), width);
     const pills = [...placed.values()];
     for (const [index, one] of pills.entries()) {
       const isInside = one.x >= one.width / 2 && one.x <= width - one.width / 2 && one.y >= 22 && one.y <= height - 22;

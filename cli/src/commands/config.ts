@@ -1,4 +1,8 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import type { CheckProjectFileAnswer } from '@suzumio/contract/operations/project-files';
+import type { ConfigProblem } from '@suzumio/core/config/config-problem';
+import type { ProjectSource } from '@suzumio/core/config/project-source';
+import type { PolicyOptions } from '../host-policy.js';
 import { findReads, requireApi } from '../reach/reach.js';
 import { exampleTable } from '../render/example-table.js';
 import { count } from '../render/format.js';
@@ -23,7 +27,8 @@ export const registerConfig: Register = (program, action) => {
     config
       .command('check <file>')
       .description('say what is wrong with a project file for the server that runs, without making a project')
-      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file'),
+      .option('--config-root <dir>', 'where imports may come from, instead of the directory of the file')
+      .option('--allow-process', 'let its turns run as processes, where the server allows that, too', false),
     ['config check newsroom.yaml'],
   ).action(action(check));
   examples(
@@ -49,28 +54,62 @@ export const registerConfig: Register = (program, action) => {
 };
 
 /** @throws SuzumioError `invalid-config` with everything that is wrong */
-async function check(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {
+async function check(
+  session: Session,
+  file: string,
+  { configRoot, ...options }: PolicyOptions & { readonly configRoot?: string },
+): Promise<undefined> {
   const { readProjectFile } = await import('@suzumio/runtime/disk/load-project-file');
   const { renderConfig } = await import('@suzumio/core/config/render-config');
-  const { sayWarnings } = await import('../project-file.js');
+  const { refuseOverrulingThere, sayWarnings } = await import('../project-file.js');
+  if (session.url !== undefined) refuseOverrulingThere(options);
   // What is wrong with the file itself is told with the places in it, whether a server runs or not.
   const loaded = readProjectFile(file, { env: session.context.env, configRoot });
   const api = await requireApi(session);
   const answer = await api.checkProjectFile({ body: { file: renderConfig(loaded.config) } });
-  if (answer.problems.length > 0) {
-    const lines = answer.problems.map(({ message }) => `${file}  ${message}`);
+  const { problems, warnings } = session.url === undefined ? await asOwn(session, loaded, answer, options) : answer;
+  if (problems.length > 0) {
+    const lines = problems.map(({ message }) => `${file}  ${message}`);
     throw new SuzumioError('invalid-config', lines.join('\n'), { problems: lines });
   }
   sayWarnings(session, loaded);
-  sayJson(session, { ...answer, notes: loaded.notes });
+  for (const { code, message } of warnings)
+    if (code === 'repository-invalid') session.context.err.write(`warning: ${message}\n`);
+  sayJson(session, { ...answer, problems, warnings, notes: loaded.notes });
   const { project } = answer;
   if (project)
     say(
       session,
       `${project.name} could be made ${session.url === undefined ? 'here' : `at ${session.url}`}: ${count(project.agentCount, 'agent')}.`,
     );
-  sayNext(session, `init ${file}`);
+  sayNext(session, `init ${file}${options.allowProcess ? ' --allow-process' : ''}`);
   return undefined;
+}
+
+/**
+ * The answer of a server on this machine about a file of this person's own: `init` and `up` allow that what they allow no file that is
+ * posted, and inspect its repositories.
+ *
+ * @throws {ConfigErrors} `policy-denied`
+ */
+async function asOwn(
+  session: Session,
+  loaded: ProjectSource,
+  { problems, warnings }: CheckProjectFileAnswer,
+  options: PolicyOptions,
+): Promise<Pick<CheckProjectFileAnswer, 'problems' | 'warnings'>> {
+  const { admitOwnFile, allOf, hostPolicy } = await import('../host-policy.js');
+  const { inspectProject } = await import('@suzumio/runtime/repository/project-repositories');
+  admitOwnFile(session, loaded, allOf(session, loaded, hostPolicy(session, options)));
+  const found = await inspectProject(loaded);
+  const others = (list: CheckProjectFileAnswer['problems']) =>
+    list.filter(({ code }) => code !== 'policy-denied' && code !== 'repository-invalid');
+  const shown = (list: readonly ConfigProblem[]) =>
+    list.map(({ code, line, column, path = null, message }) => ({ code, line, column, path, message }));
+  return {
+    problems: [...others(problems), ...shown(found.problems)],
+    warnings: [...others(warnings), ...shown(found.warnings)],
+  };
 }
 
 async function importFile(session: Session, file: string, { configRoot }: { configRoot?: string }): Promise<undefined> {

@@ -38,6 +38,7 @@ export const registerLifecycle: Register = (program, action) => {
       .command('request-changes <project> <recipient> <text...>')
       .description('send the report back, with a message that says what to change')
       .option('--report-version <n>', ...decided)
+      .option('--approved', 'also where it was approved: the project runs again')
       .option('--attach <artifact>', 'an artifact for the reader, by its id or name; may be given again', collected),
     ['request-changes newsroom editor "Please name the gauge."'],
     ['request-changes newsroom editor "As in this." --attach example.md', 'with what has been published'],
@@ -83,10 +84,18 @@ async function requestChanges(
   project: string,
   recipient: string,
   words: string[],
-  { reportVersion: version, attach: attachments }: { reportVersion?: number; attach?: string[] },
+  {
+    reportVersion: version,
+    approved,
+    attach: attachments,
+  }: { reportVersion?: number; approved?: true; attach?: string[] },
 ): Promise<undefined> {
-  const body = { recipient, body: words.join(' '), version, attachments };
-  const answer = await (await requireApi(session)).requestChanges({ project, body });
+  const api = await requireApi(session);
+  // Without the option it is the default of the server, which refuses what was approved.
+  const isApproved = approved === true && (await api.getProject({ project })).project.status === 'completed';
+  const status = isApproved ? ('completed' as const) : undefined;
+  const body = { recipient, body: words.join(' '), version, attachments, status };
+  const answer = await api.requestChanges({ project, body });
   const sent = `Sent to ${recipient} as ${answer.message.id}; ${project} is running again.`;
   tell(session, answer, [sent], `watch ${project}`);
 }

@@ -1,10 +1,12 @@
 import type { Client } from '@suzumio/contract/client/client';
 import { type Command, Option } from 'commander';
+import { atWork } from '@suzumio/contract/model/busy-agent';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
 import type { MessageView } from '@suzumio/contract/model/message';
 import { priority, type Priority } from '@suzumio/protocol/ids';
 import type { ExitCode } from '../exit-codes.js';
 import { findReads, requireApi } from '../reach/reach.js';
+import { timeOfDay } from '../render/format.js';
 import { renderMessage, renderThread } from '../render/message.js';
 import { inboxTable, messageTable, threadTable, type WaitingMail } from '../render/tables.js';
 import { sayHint, sayJson, say, sayNext, type Session } from '../session.js';
@@ -143,8 +145,16 @@ async function send(
   const view = (await api.getProject({ project })).project;
   const unread = message.recipients.length === 0 ? '' : `, unread by ${message.recipients.join(', ')}`;
   const sent = `Sent to ${to} as ${message.id}${unread}.`;
-  if (view.status === 'running') tell(session, message, [sent], `watch ${project}`);
-  else {
+  if (view.status === 'running') {
+    const [first] = message.busy;
+    const busy = atWork(message.busy, (iso) => timeOfDay(iso, session.context));
+    const cancel = first && `cancel ${project} ${first.agent}:${first.turn}`;
+    const ends =
+      cancel === undefined
+        ? []
+        : ['Cancelling that turn ends it now; its own mail is then undelivered, and this mail stays unread.'];
+    tell(session, message, [sent, ...busy, ...ends], `watch ${project}`, ...(cancel === undefined ? [] : [cancel]));
+  } else {
     const { said, next } = mailWaits(view);
     tell(session, message, [sent, said], next);
   }

@@ -25,10 +25,10 @@ export interface NewProjectOptions {
  */
 export async function newProject(session: Session, { repository }: NewProjectOptions): Promise<undefined> {
   const { ask, err } = session.context;
-  if (repository) return writeFor(session, repositoryAnswers());
+  if (repository) return writeFor(session, await repositoryAnswers());
   if (ask === undefined) {
     const question = 'Which file? On a terminal, init without one asks and writes it';
-    if (repositoryHere().problem !== undefined) throw new UsageError(`${question}.`, 'init FILE');
+    if ((await repositoryHere()).problem !== undefined) throw new UsageError(`${question}.`, 'init FILE');
     throw new UsageError(`${question}; with --repository it writes one for the repository here.`, 'init --repository');
   }
   const tell: Tell = (text) =>
@@ -40,7 +40,7 @@ export async function newProject(session: Session, { repository }: NewProjectOpt
     );
   tell('A project is a task and a team. Enter takes what stands in brackets; Ctrl-C ends this.\n\n');
   const isTeam =
-    repositoryHere().problem === undefined &&
+    (await repositoryHere()).problem === undefined &&
     (await agreed(ask, 'This is a Git repository. A maintainer, a developer and a reviewer for it'));
   const answers = isTeam ? await teamInterview(ask, tell) : await interview(ask, tell);
   return writeFor(session, answers, await freeFile(ask, tell, `${answers.name}.yaml`));
@@ -52,12 +52,16 @@ async function writeFor(
   file = `${answers.name}.yaml`,
 ): Promise<undefined> {
   const { err, out } = session.context;
-  const before = repositoryHere();
-  const text = 'agents' in answers ? projectFile(answers) : repositoryFile(answers);
+  const here = 'agents' in answers ? undefined : await repositoryHere();
+  const text = 'agents' in answers ? projectFile(answers) : repositoryFile({ ...answers, settings: here?.settings });
   await write(file, text);
   const { warnings } = readProjectFile(file, { env: session.context.env });
   for (const warning of warnings) err.write(`${formatProblem(warning)}\n`);
-  const uncommitted = 'agents' in answers ? 0 : before.uncommitted;
+  const { uncommitted = 0, settings = {} } = here ?? {};
+  if (settings.lfs)
+    err.write('warning: files here are kept in Git LFS: clones, and so agents, have pointers in their place.\n');
+  if (settings.submodules)
+    err.write('warning: there are submodules here: clones, and so agents, have empty directories in their place.\n');
   if (uncommitted > 0) {
     err.write(
       `warning: ${count(uncommitted, 'file')} here ${uncommitted === 1 ? 'has' : 'have'} changes that are not committed: clones, and so agents, do not have them.\n`,
@@ -74,8 +78,8 @@ const repositoryTask =
   'Keep this repository in good order: do what the user asks for, with small changes that are tested.';
 
 /** @throws UsageError where there is no repository that can be cloned */
-function repositoryAnswers(): RepositoryAnswers {
-  const { problem } = repositoryHere();
+async function repositoryAnswers(): Promise<RepositoryAnswers> {
+  const { problem } = await repositoryHere();
   if (problem === undefined) return { name: nameOfHere(), task: repositoryTask };
   throw new UsageError(problem);
 }

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { parse } from '@suzumio/runtime/http/validate';
 import { type TokenScope, tokenScopes, type TokenView } from '@suzumio/contract/model/access-token';
 import { createTokenRequest } from '@suzumio/contract/operations/tokens';
-import { findKept } from '../reach/reach.js';
+import { findApi, findKept } from '../reach/reach.js';
 import { dayAndTime } from '../render/format.js';
 import { auditTable, tokenTable } from '../render/token-tables.js';
 import { say, sayHint, sayJson, type Session } from '../session.js';
@@ -56,7 +56,14 @@ async function create(
   context.out.write(`${created.secret}\n`);
   context.err.write(`${created.token.name} ${opens(created.token)}, ${until(created.token, session)}.\n`);
   context.err.write('The secret is shown this once; whoever has it is taken for its owner.\n');
+  if (scope === 'handler') context.err.write(`SUZUMIO_TOOLHOST_URL of the handler: ${await handlersUrl(session)}.\n`);
   sayHint(session, 'tokens list', `tokens revoke ${name}`);
+}
+
+/** Where handlers find the ToolHost, as far as the server knows. */
+async function handlersUrl(session: Session): Promise<string> {
+  const system = await (await findApi(session))?.getSystem().catch(() => undefined);
+  return system?.toolhosts[0]?.url ?? "the ToolHost's listener for workers, which suzumio serve prints";
 }
 
 function opens({ scope, project, agents }: TokenView): string {

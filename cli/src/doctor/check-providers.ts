@@ -1,4 +1,6 @@
 import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
+import { answerTo, Outbound } from '@suzumio/runtime/http/outbound';
+import { ProxySettings, shownProxy } from '@suzumio/runtime/http/proxy-settings';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
 import { DataDirectory } from '@suzumio/store/cell/data-directory';
@@ -65,21 +67,35 @@ async function checkProvider(pair: ProviderPair, { context }: Session, serving: 
     return broken('models', `${what}: this is no http:// or https:// URL`, 'correct its baseURL');
   }
   const limit = AbortSignal.timeout(answerWithinMs);
+  const { url, authorization } = listOfModels(baseURL, key);
+  const outbound = new Outbound(new ProxySettings(context.env));
+  const proxy = outbound.proxyFor(url, authorization !== undefined);
   try {
-    const { url, authorization } = listOfModels(baseURL, key);
-    const response = await fetch(url, {
-      headers: authorization === undefined ? {} : { authorization },
-      redirect: 'manual',
-      signal: limit,
-    });
-    await response.body?.cancel();
-    return judged(response.status, { what, baseURL, pair });
+    const status = await statusOf(outbound, url, authorization, limit);
+    return judged(status, { what, baseURL, pair });
   } catch (error) {
     const why = limit.aborted
       ? `it did not answer within ${answerWithinMs / 1000} s`
-      : connectionFailure(error, baseURL);
+      : connectionFailure(error, baseURL, proxy && shownProxy(proxy));
     return broken('models', `${what}: ${why}`, 'correct its baseURL, or start it');
+  } finally {
+    outbound.close();
   }
+}
+
+async function statusOf(
+  outbound: Outbound,
+  url: URL,
+  authorization: string | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const headers = authorization === undefined ? {} : { authorization };
+  const hasKey = authorization !== undefined;
+  const opened = await outbound.open(url, { method: 'GET', headers, signal, hasKey });
+  opened.outgoing.end();
+  const response = await answerTo(opened, url);
+  response.destroy();
+  return response.statusCode ?? 0;
 }
 
 /** Where a provider lists its models, and what opens it. A name and a password of the address are no part of a URL to fetch. */

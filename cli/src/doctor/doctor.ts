@@ -10,8 +10,10 @@ import { checkClock, checkDisk, checkInstallation, checkNode } from './check-mac
 import { checkPolicy } from './check-policy.js';
 import { checkGit, checkPrograms, mayRunProcesses } from './check-programs.js';
 import { checkProviders } from './check-providers.js';
+import { checkProxy } from './check-proxy.js';
 import { checkQueue } from './check-queue.js';
 import { checkPort, checkServer, serverClock } from './check-server.js';
+import { checkRepositories } from './check-repositories.js';
 import { checkServerThere } from './check-server-there.js';
 import { checkSystem } from './check-system.js';
 
@@ -58,7 +60,9 @@ async function doctorHere(session: Session, { host = http.host, port = http.port
     ...(await checkSystem(session)),
     ...(await checkEngine(root, { environment: context.env })),
     checkGit(),
+    ...(await checkRepositories(session)),
     ...(mayRunProcesses(session) ? [checkPrograms()] : []),
+    checkProxy(context.env),
     ...(await checkProviders(session, server.url !== undefined)),
     queue.finding,
     checkClock([clock, queue.clock].filter((one) => one !== undefined)),

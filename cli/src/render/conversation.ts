@@ -1,7 +1,7 @@
 import type { ConversationEntry } from '@suzumio/contract/model/conversation';
 import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
-import { dollars, tokensIn } from './format.js';
+import { dollars, readings, tokensIn } from './format.js';
 
 const titles: Readonly<Record<ConversationEntry['kind'], string>> = {
   instructions: 'told first',
@@ -17,7 +17,13 @@ export function renderConversation(
   turn: Pick<TurnDetail, 'attempt' | 'modelCalls'>,
   entries: readonly ConversationEntry[],
 ): string[] {
-  const lines = entries.flatMap((entry) => ['', heading(entry, turn.attempt), ...passage(entry), ...calls(entry)]);
+  const lines = entries.flatMap((entry) => [
+    '',
+    heading(entry, turn.attempt),
+    ...thoughts(entry),
+    ...passage(entry),
+    ...calls(entry),
+  ]);
   const scripted = turn.modelCalls.length === 0 && entries.length > 0;
   const notice = scripted ? ['', 'No model was asked: a script stands for it, or its runner asks one by itself.'] : [];
   return [...lines, ...notice].slice(1);
@@ -35,6 +41,7 @@ function heading(
   if (answer) {
     parts.push(oneLine(answer.model ?? answer.preset));
     parts.push(`${tokensIn(answer)} tokens in, ${answer.outputTokens} out${answer.estimated ? ' (estimated)' : ''}`);
+    if (answer.reading !== null && answer.reading !== 'notes') parts.push(readings[answer.reading]);
     if (answer.costUsd > 0) parts.push(dollars(answer.costUsd));
     if (answer.finishReason !== null && answer.finishReason !== 'stop') parts.push(oneLine(answer.finishReason));
   }
@@ -42,6 +49,10 @@ function heading(
     parts.push(`attempt ${attempt}; given again from the journal`);
   }
   return parts.join('  ');
+}
+
+function thoughts({ thoughts: thought }: ConversationEntry): string[] {
+  return thought === '' ? [] : ['  thoughts', ...visibleLines(thought).map((line) => `  | ${line}`.trimEnd())];
 }
 
 function passage({ text, cutChars }: ConversationEntry): string[] {

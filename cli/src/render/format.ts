@@ -1,6 +1,7 @@
 import stringWidth from 'string-width';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { dollars as dollarsOf } from '@suzumio/core/budgets/model-cost';
+import type { ModelCallView } from '@suzumio/contract/model/model-call';
 import type { FileCounts } from '@suzumio/contract/model/workspace';
 import type { CliContext } from '../cli-context.js';
 
@@ -134,3 +135,11 @@ function wrapLine(
   }
   return [...lines, line];
 }
+
+/** Why a model was asked again after an answer. */
+export const readings: Readonly<Record<Exclude<NonNullable<ModelCallView['reading']>, 'notes'>, string>> = {
+  cut: 'cut; asked again',
+  'call-as-text': 'call as text; asked again',
+  blank: 'blank; asked again',
+  oversized: 'too large; asked again',
+};

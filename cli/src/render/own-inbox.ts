@@ -30,6 +30,8 @@ function kindOf(item: InboxItem): Toned {
       return ['paused', 'warning'];
     case 'budget':
       return ['budget', item.used >= item.max ? 'bad' : 'warning'];
+    case 'model':
+      return ['model', 'bad'];
     case 'report':
       return ['report', 'good'];
     case 'message':
@@ -41,6 +43,8 @@ function fromOf(item: InboxItem): string {
   switch (item.kind) {
     case 'report':
       return '';
+    case 'model':
+      return item.preset;
     case 'message':
       return item.message.sender;
     case 'failure':
@@ -63,6 +67,8 @@ function textOf(item: InboxItem): string {
       const unit = item.limit === 'usd' ? '' : ` ${item.limit}`;
       return `${amount(item.used)} of ${amount(item.max)}${unit} used`;
     }
+    case 'model':
+      return `${item.code}: ${item.message}`;
     case 'message':
       return item.message.excerpt;
   }

@@ -81,13 +81,14 @@ function projectState({ project, agents, cellPaused, budgetsReached }: ProjectDe
 
 /** What keeps the project as a whole from turns, and who or what made it so. */
 function whatHoldsItUp(
-  { project, cellPaused, budgetsReached, storageReached }: ProjectDetailAnswer,
+  { project, cellPaused, budgetsReached, storageReached, modelFaults }: ProjectDetailAnswer,
   style: Style,
 ): string[] {
   return [
     ...(cellPaused === null ? [] : [`every project is ${pausedBy(cellPaused, style)}`]),
     ...(project.paused === null ? [] : [pausedBy(project.paused, style)]),
     ...[...budgetsReached, ...storageReached].map(({ message }) => oneLine(message)),
+    ...modelFaults.map(({ preset, code, message }) => oneLine(`preset ${preset} refuses (${code}): ${message}`)),
   ];
 }
 

@@ -2,7 +2,7 @@ import type { TurnDetail } from '@suzumio/contract/model/turn';
 import { oneLine, visibleLines } from '@suzumio/core/prompt/body';
 import type { UnpublishedArtifacts } from '@suzumio/protocol/attempts';
 import type { CliContext } from '../cli-context.js';
-import { changedFiles, cost, dayAndTime, duration, tokensIn } from './format.js';
+import { changedFiles, cost, dayAndTime, duration, readings, tokensIn } from './format.js';
 import { table } from './table.js';
 
 /** Everything about one turn: what it was asked, what it did, how it ended. */
@@ -38,7 +38,7 @@ export function renderTurn(turn: TurnDetail, context: Pick<CliContext, 'out' | '
     call.purpose === 'summary' ? `${call.step} (summary)` : call.step,
     oneLine(call.preset),
     oneLine(call.model ?? ''),
-    call.errorCode ?? call.status,
+    call.errorCode ?? (call.reading === null || call.reading === 'notes' ? call.status : readings[call.reading]),
     `${tokensIn(call)}${call.estimated ? ' (estimated)' : ''}`,
     String(call.outputTokens),
     cost(call.costUsd),

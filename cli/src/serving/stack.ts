@@ -6,6 +6,7 @@ import type { Environment } from '@suzumio/core/config/environment';
 import { Scheduler } from '@suzumio/scheduler';
 import { storeHooks, tellCopied } from '@suzumio/control-plane/store-hooks';
 import { isSuzumioError, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { startHealthListener } from '@suzumio/runtime/process/health-listener';
 import { createLogger } from '@suzumio/runtime/observability/logger';
 import { createRedactor } from '@suzumio/runtime/observability/redactor';
@@ -48,6 +49,8 @@ export interface Stack {
   readonly url: string;
   /** Where Prometheus finds the metrics, if anywhere. */
   readonly metricsUrl: string | undefined;
+  /** Where handlers of external agents find the ToolHost. */
+  readonly handlersUrl: string;
   readonly cell: Cell;
   /** Whether the API asks for no token. */
   readonly open: boolean;
@@ -103,9 +106,11 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const budgetUsdPerDay = dayBudgetOf(options.environment);
   const workerPort = workerPortOf(options.environment);
   const dayBudget = budgetUsdPerDay === undefined ? {} : { budgetUsdPerDay };
+  const proxies = new ProxySettings(options.environment);
+  for (const secret of proxies.secrets) redactor.add(secret);
   const toolhost = createToolhost(
-    { worker: { ...loopback, port: workerPort }, runner: loopback, transportName, policy, ...dayBudget },
-    { ...shared, secrets: environmentSecrets(options.environment, redactor) },
+    { worker: { ...loopback, ...workerPort }, runner: loopback, transportName, policy, ...dayBudget },
+    { ...shared, secrets: environmentSecrets(options.environment, redactor), proxies },
   );
   const api = createApi(
     { host, port, transportName, policy, toolhostUrls: () => [toolhost.workerUrl], ...dayBudget, ...access },
@@ -173,6 +178,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     await announceServer(cell.directory, { url: api.url, pid: process.pid });
     return {
       url: api.url,
+      handlersUrl: toolhost.workerUrl,
       metricsUrl: health && `${health.url}/metrics`,
       cell,
       logFile,

@@ -3,6 +3,7 @@ import type { LoadedProject, ProjectSource } from '@suzumio/core/config/project-
 import { backendOf, isExternal } from '@suzumio/core/config/sandbox-of';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { Cell } from '@suzumio/store/cell/cell';
+import { requireRepositories } from '@suzumio/runtime/repository/project-repositories';
 import { readProjectFile } from '@suzumio/runtime/disk/load-project-file';
 import { keepGrant, offerFile } from '../change-config.js';
 import {
@@ -14,7 +15,6 @@ import {
   type OwnFileOptions,
 } from '../host-policy.js';
 import { followTimeline } from '../live-timeline.js';
-import { warnOfMissingRepositories } from '../missing-repositories.js';
 import {
   createFrom,
   loadForPosting,
@@ -202,11 +202,12 @@ async function runProject(
 }
 
 async function createHere(session: Session, loaded: LoadedProject, admitted: Admitted): Promise<void> {
+  const absent = await requireRepositories(loaded);
   const cell = Cell.open(session.root);
   try {
     await createFrom(cell, loaded, admitted);
     sayGrant(session, loaded, admitted.grant);
-    warnOfMissingRepositories(session, loaded.config);
+    for (const { message } of absent) session.context.err.write(`warning: ${message}\n`);
   } finally {
     await cell.close();
   }

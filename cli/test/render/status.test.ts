@@ -47,7 +47,7 @@ function agent(id: string, fields: Partial<AgentView> = {}): AgentView {
   return { ...base, ...state, ...fields } as AgentView;
 }
 
-const free = { cellPaused: null, budgetsReached: [], storageReached: [] };
+const free = { cellPaused: null, budgetsReached: [], storageReached: [], modelFaults: [] };
 function renderStatus(
   view: ProjectView,
   agents: AgentView[],

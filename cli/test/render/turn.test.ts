@@ -29,6 +29,7 @@ const call: ModelCallView = {
   cachedTokens: 0,
   costUsd: 0.0012,
   estimated: false,
+  reading: null,
   errorCode: null,
   startedAt: at('20:00:00.000'),
   endedAt: at('20:00:02.500'),

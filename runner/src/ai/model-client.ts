@@ -4,6 +4,7 @@ import {
   type ChatMessage,
   type ChatPurpose,
   purposeHeader,
+  type ReadAnswer,
   type ReceivedAnswer,
   stepHeader,
 } from '@suzumio/protocol/model-chat';
@@ -25,6 +26,8 @@ export interface Question {
   purpose: ChatPurpose;
   messages: readonly ChatMessage[];
   tools: readonly ToolDefinition[];
+  /** What was made of the newest answer, where that is kept. */
+  read?: ReadAnswer | undefined;
 }
 
 /** An answer, or the final refusal of this step. */
@@ -84,7 +87,7 @@ export function createModelClient(connector: Connector, options: ModelClientOpti
 
 async function answerTo(
   client: OpenAI,
-  { step, purpose, messages, tools }: Question,
+  { step, purpose, messages, tools, read }: Question,
   onText: (text: string) => void,
 ): Promise<ReceivedAnswer> {
   const pieces = await client.chat.completions.create(
@@ -93,6 +96,7 @@ async function answerTo(
       stream: true,
       // Both are the wire format; this project's type has fewer fields.
       messages: messages as unknown as OpenAI.ChatCompletionMessageParam[],
+      ...(read === undefined ? {} : { suzumio: read }),
       ...(tools.length === 0
         ? {}
         : {

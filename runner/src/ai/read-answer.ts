@@ -1,6 +1,7 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { HttpUnavailable } from '@suzumio/protocol/http-failures';
 import {
+  answerReading,
   answerReference,
   type ModelToolCall,
   type ModelUsage,
@@ -24,7 +25,7 @@ export async function readAnswer(
   let finishReason: string | null = null;
   let model = '';
   let used: ModelUsage | undefined;
-  let reference: ReceivedAnswer['reference'];
+  let extra: Pick<ReceivedAnswer, 'reference' | 'reading'> | undefined;
   for await (const { choices, usage, model: name } of pieces) {
     model ||= name;
     if (usage) used = { inputTokens: usage.prompt_tokens, outputTokens: usage.completion_tokens };
@@ -33,7 +34,7 @@ export async function readAnswer(
     finishReason = choice.finish_reason ?? finishReason;
     const { content, refusal: refused, tool_calls: calls = [] } = choice.delta;
     refusal += refused ?? '';
-    reference ??= answerReference.safeParse((choice.delta as { suzumio?: unknown }).suzumio).data;
+    extra ??= extraIn((choice.delta as { suzumio?: unknown }).suzumio);
     for (const { id = '', function: called } of calls) {
       toolCalls.push({ id, name: called?.name ?? '', arguments: called?.arguments ?? '' });
     }
@@ -43,6 +44,13 @@ export async function readAnswer(
   }
   if (!used) throw new HttpUnavailable('the answer ended in the middle');
   const text = texts.join('');
-  const repeats = reference === undefined ? {} : { reference };
-  return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model, ...repeats };
+  return { text, ...(refusal === '' ? {} : { refusal }), toolCalls, finishReason, usage: used, model, ...extra };
+}
+
+/** By what an answer is referred to, and what was made of it before, as far as the gateway says so. */
+function extraIn(sent: unknown): Pick<ReceivedAnswer, 'reference' | 'reading'> | undefined {
+  const reference = answerReference.safeParse(sent).data;
+  if (!reference) return undefined;
+  const { reading } = sent as { reading?: unknown };
+  return { reference, reading: answerReading.nullable().safeParse(reading).data };
 }

@@ -1,9 +1,16 @@
+import { readText } from '@suzumio/protocol/call-in-text';
 import { callInput } from '@suzumio/protocol/call-input';
-import { assistantMessage, callInTextMessage, goOnMessage, toolMessage } from '@suzumio/protocol/conversation';
+import { assistantMessage, followUps, toolMessage } from '@suzumio/protocol/conversation';
 import { beginningOf, endOf } from '@suzumio/protocol/cut-text';
-import { hasCallInText, meantName } from '@suzumio/protocol/meant-calls';
-import type { ModelAnswer, ModelToolCall, ReceivedAnswer } from '@suzumio/protocol/model-chat';
-import { notesIn } from '@suzumio/protocol/notes';
+import { hasCallMark, meantName } from '@suzumio/protocol/meant-calls';
+import type {
+  AnswerReading,
+  ModelAnswer,
+  ModelToolCall,
+  ReadAnswer,
+  ReceivedAnswer,
+} from '@suzumio/protocol/model-chat';
+import { notesIn, olderNotesIn } from '@suzumio/protocol/notes';
 import type { RunnerTurnInput, RunnerTurnOutput, ToolResponse } from '@suzumio/protocol/runner';
 import type { ToolCaller } from '../tools/tool-client.js';
 import { ToldFailure, TurnFailure } from '../turn-failure.js';
@@ -25,6 +32,8 @@ const maxCallsAtOnce = 32;
 const maxContinuations = 3;
 /** How often a turn's model is told that it has written a call as text. */
 const maxCallsInText = 3;
+/** How often a turn's model is asked again after blank answers, until a call succeeds. */
+const maxBlanks = 3;
 /** How often in a row a model may make the same call, the input of which is refused. */
 const maxRefusals = 3;
 const maxTextChars = 1_000_000;
@@ -62,6 +71,12 @@ class Turn {
   #isUncaptured = false;
   /** The last call, where its input was refused, and how many answers in a row have made it. */
   #refused: { readonly call: string; readonly times: number; readonly step: string } | undefined;
+  /** Whether a call has succeeded since the last refusal. */
+  #hasWorked = false;
+  #callsInText = 0;
+  #blanks = 0;
+  /** What was made of the newest answer that ended nothing. */
+  #read: ReadAnswer | undefined;
   readonly #told: Conversation;
   readonly #texts: string[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, answers: 0 };
@@ -76,10 +91,10 @@ class Turn {
   async run(): Promise<RunnerTurnOutput> {
     if (this.#told.untold !== undefined) await this.#sumUp(this.#told.untold);
     let continuations = 0;
-    let callsInText = 0;
     for (;;) {
       const answer = await this.#ask();
-      if (answer.text !== '') this.#texts.push(answer.text);
+      const { text, meaning } = this.#readText(answer);
+      if (meaning === 'answer') this.#texts.push(text);
       this.#told.add(assistantMessage(answer));
       if (answer.finishReason === 'content_filter') {
         throw new ToldFailure('answer-withheld', 'The provider withheld the answer (content_filter).');
@@ -91,19 +106,10 @@ class Turn {
         if (answer.refusal !== undefined) {
           throw new ToldFailure('answer-refused', `The model refused: ${answer.refusal}`);
         }
-        if (answer.finishReason !== 'length') {
-          if (this.input.tools.length > 0 && hasCallInText(answer.text)) {
-            callsInText += 1;
-            if (callsInText > maxCallsInText) throw callsAsText();
-            this.#told.add(callInTextMessage);
-            continue;
-          }
-          if (!this.#isUncaptured) return this.#output();
-          // The model is told again, until its ToolHost ends the turn.
-          this.#told.tell('[The turn cannot end like this.]');
-          continue;
-        }
-        this.#told.add(goOnMessage);
+        const reading = this.#readingOf(answer, meaning);
+        if (reading === undefined) return this.#output();
+        this.#followUp(answer, reading);
+        if (reading !== 'cut') continue;
       }
       continuations += 1;
       if (continuations > maxContinuations) {
@@ -113,6 +119,41 @@ class Turn {
         );
       }
     }
+  }
+
+  #readText({ text }: ModelAnswer): ReturnType<typeof readText> {
+    const names = this.input.tools.map(({ name }) => name);
+    return readText(text, names, this.#hasWorked);
+  }
+
+  /** Why an answer without calls does not end the turn, as was made of it before, or else as its text means; undefined where it does. */
+  #readingOf(
+    { text, finishReason, reading }: ReceivedAnswer,
+    meaning: ReturnType<typeof readText>['meaning'],
+  ): Exclude<AnswerReading, 'notes'> | undefined {
+    if (reading && reading !== 'notes') return reading;
+    if (finishReason === 'length') return 'cut';
+    // An older runner has continued from here, or its ToolHost keeps no readings.
+    const isOlder = reading === undefined;
+    if (isOlder ? this.input.tools.length > 0 && hasCallMark(text) : meaning === 'call') return 'call-as-text';
+    // This repeats until the ToolHost ends the turn.
+    if (this.#isUncaptured) return 'oversized';
+    return !isOlder && meaning === 'nothing' && !this.#hasWorked ? 'blank' : undefined;
+  }
+
+  /** @throws ToldFailure after too many of one kind */
+  #followUp({ reference, reading: known }: ReceivedAnswer, reading: Exclude<AnswerReading, 'notes'>): void {
+    if (reading === 'call-as-text') {
+      this.#callsInText += 1;
+      this.#hasWorked = false;
+      if (this.#callsInText > maxCallsInText) throw callsAsText();
+    }
+    if (reading === 'blank') {
+      this.#blanks += 1;
+      if (this.#blanks > maxBlanks) throw emptyAnswers();
+    }
+    this.#told.add(followUps[reading]);
+    if (reference && known !== undefined) this.#read = { answer: reference.answer, reading };
   }
 
   /** Calls the model with as much history as fits. */
@@ -125,8 +166,12 @@ class Turn {
       if ('answer' in result) return result.answer;
       const { code, detail } = result.problem;
       if (code === uncaptured) continue;
-      if (code !== 'context-overflow') throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
-      if (!(await this.#makeRoom())) {
+      // Where only its size speaks for that, no history is given up for it.
+      const isSuspected = code === 'context-suspected';
+      if (code !== 'context-overflow' && !isSuspected) {
+        throw new TurnFailure(`the model could not be asked: ${code}: ${detail}`);
+      }
+      if (!(isSuspected ? this.#told.shortenResults() : await this.#makeRoom())) {
         throw new ToldFailure(
           'context-overflow',
           `The conversation cannot be made short enough for the model: ${detail}`,
@@ -164,7 +209,9 @@ class Turn {
       }
       const result = await this.#put('summary', { messages, tools: [] });
       if ('answer' in result) {
-        const notes = notesIn(result.answer);
+        const { reference, reading } = result.answer;
+        const notes = reading === undefined ? olderNotesIn(result.answer) : notesIn(result.answer);
+        if (reference && reading !== undefined) this.#read = { answer: reference.answer, reading: 'notes' };
         if (notes !== undefined) {
           this.#told.keepNotes(notes);
           return;
@@ -184,7 +231,7 @@ class Turn {
 
   /** Makes a model call at the next step. Where that is refused for the workspace's size, the conversation then says so. */
   async #put(purpose: Question['purpose'], asked: Pick<Question, 'messages' | 'tools'>): Promise<ModelResult> {
-    const result = await this.mind.model.ask({ step: String(this.#step++), purpose, ...asked });
+    const result = await this.mind.model.ask({ step: String(this.#step++), purpose, ...asked, read: this.#read });
     if ('answer' in result) {
       this.#count(result.answer);
     } else if (result.problem.code === uncaptured) {
@@ -203,6 +250,8 @@ class Turn {
       const made =
         index >= maxCallsAtOnce ? tooMany : index >= whole ? cutCall : await this.#call(call, `${step}.${index}`);
       if (made === 'ended') return true;
+      this.#hasWorked = !('code' in made);
+      if (this.#hasWorked) this.#blanks = 0;
       this.#requireAnother(call, made, step);
       this.#told.add(toolMessage(call.id, made));
       if ('image' in made && made.image) images.push({ output: String(made.output), image: made.image });
@@ -277,6 +326,13 @@ function callsAsText(): ToldFailure {
   return new ToldFailure(
     'answer-unreadable',
     `The model writes its calls as text (<tool_call> or the like), also after it was told so ${maxCallsInText} times: have its server read them (vLLM: --enable-auto-tool-choice with the --tool-call-parser of the model; llama.cpp: --jinja), or use a model that makes calls.`,
+  );
+}
+
+function emptyAnswers(): ToldFailure {
+  return new ToldFailure(
+    'answer-empty',
+    `The model has answered nothing, ${maxBlanks + 1} times, though it was asked for one word, and no call of its has succeeded since the last refusal: give it a larger maxOutputTokens if its thoughts take all of it, or have its server read them (vLLM: --reasoning-parser), or use another model. Redeliver its mail then.`,
   );
 }
 

@@ -56,7 +56,8 @@ export class UpstreamMirror {
     await mkdir(path, { recursive: true });
     const git = (args: readonly string[], input?: string | { file: string }) =>
       runGit([`--git-dir=${path}`, ...args], { env: this.env, ...(input === undefined ? {} : { input }) });
-    await git(['init', '--quiet', '--bare', '--template=', `--initial-branch=${upstreamBranch}`]);
+    const format = `--object-format=${commit.length === 64 ? 'sha256' : 'sha1'}`;
+    await git(['init', '--quiet', '--bare', '--template=', format, `--initial-branch=${upstreamBranch}`]);
     // A shallow tip comes whole, and what it is cut off at need not be in the clone. Without a pack the tip is the base.
     if (shallow && packs.length > 0) await writeFile(join(path, 'shallow'), shallow.map((id) => `${id}\n`).join(''));
     else {

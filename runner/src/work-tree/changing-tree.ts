@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { copyFile, lstat, mkdir, open, readdir, rm, rmdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { quotedPath } from '@suzumio/protocol/quoted-path';
 import {
   absent,
@@ -13,6 +13,8 @@ import {
 } from './disk-file.js';
 import { hasCode } from '../sandbox/paths/refusal.js';
 import { holdDirectory } from './hold-directory.js';
+import { keepLineEnds } from './keep-line-ends.js';
+import { formsOfPerson } from './forms-of-person.js';
 import { requireOneSpelling, requireOwnPath, requireRealParents } from './own-path.js';
 import {
   FileReplacement,
@@ -22,6 +24,7 @@ import {
   type Replacement,
   stagedIn,
 } from './replace-files.js';
+import { type BaseTree, entriesOf, type FileOnDisk, idOfFile, isPlainFile, storedForms } from './stored-forms.js';
 import { type Merged, threeWay } from './three-way.js';
 import { cloneAt, type GitDir, inScratch, type TreeOptions, WorkTree } from './work-tree.js';
 import { WorkTreeError } from './work-tree-error.js';
@@ -77,6 +80,7 @@ const noMove: Move = {
 export class ChangingTree extends WorkTree {
   readonly #read = new Map<string, ReadPath>();
   #hasIndex = false;
+  #base: BaseTree | undefined;
 
   private constructor(
     path: string,
@@ -132,7 +136,10 @@ export class ChangingTree extends WorkTree {
       const head = this.isClone
         ? await this.inClone(['rev-parse', '--verify', '--quiet', 'HEAD^{tree}'], { codes: [0, 1] })
         : '';
-      if (head !== '') await this.git(['read-tree', head.trim()]);
+      if (head !== '') {
+        await this.git(['read-tree', head.trim()]);
+        this.#base = { tree: head.trim(), entries: await entriesOf(this.git, head.trim()) };
+      }
       await mkdir(this.#mirror);
       this.#hasIndex = true;
     }
@@ -150,6 +157,7 @@ export class ChangingTree extends WorkTree {
     );
     const input = known.map((path) => `${path}\0`).join('');
     await this.git(['update-index', '-z', '--add', '--remove', '--replace', '--stdin'], { input, files: this.#mirror });
+    if (this.#base) await this.#storeAsCommitted(this.#base, known);
     return this.written();
   }
 
@@ -206,6 +214,43 @@ export class ChangingTree extends WorkTree {
       if (!hasText) await rm(directory, { recursive: true, force: true });
       throw error;
     }
+  }
+
+  /** Has files whose bytes are as they were checked out be as they are in the commit, and of others the lines that were not changed. */
+  async #storeAsCommitted(base: BaseTree, paths: readonly string[]): Promise<void> {
+    const hash = await this.hashName();
+    const changed: FileOnDisk[] = [];
+    const ids = new Map<string, string>();
+    for (const path of paths) {
+      const entry = base.entries.get(path);
+      if (!isPlainFile(entry) || this.#read.get(path)?.found.kind !== 'file') continue;
+      const from = join(this.#mirror, path);
+      if ((await idOfFile(from, hash)) === entry.id) ids.set(path, entry.id);
+      else changed.push({ path, from });
+    }
+    const forms = this.#isOfPerson
+      ? await formsOfPerson(this.git, changed, { base, hash, mirror: this.#mirror, scratch: this.scratch })
+      : await storedForms(this.neutral, changed, {
+          base,
+          own: join(this.scratch, 'forms'),
+          index: 'base-index',
+          hash,
+        });
+    const settled = [...ids, ...forms];
+    if (settled.length === 0) return;
+    const staged = await this.#modes(settled.map(([path]) => path));
+    const input = settled.map(([path, id]) => `${staged.get(path) ?? '100644'} ${id}\t${path}\0`).join('');
+    await this.git(['update-index', '-z', '--index-info'], { input });
+  }
+
+  /** The modes that files have in the index of its own. */
+  async #modes(paths: readonly string[]): Promise<Map<string, string>> {
+    const listed = await this.#listed(paths, ['--stage'], resolve(this.scratch, 'index'));
+    return new Map(listed.map((line) => [line.slice(line.indexOf('\t') + 1), line.slice(0, 6)]));
+  }
+
+  get #isOfPerson(): boolean {
+    return this.change.repository !== undefined;
   }
 
   get #mirror(): string {
@@ -301,6 +346,15 @@ export class ChangingTree extends WorkTree {
     });
   }
 
+  /** A new file. A person's has the line ends that theirs had. */
+  async #made(made: string, path: string, was: DiskFile): Promise<DiskFile> {
+    const found = await readDiskFile(made);
+    if (!this.#isOfPerson || found.kind !== 'file' || was.kind !== 'file') return found;
+    const files = this.#mirror;
+    const paths = { was: join(files, path), made, scratch: join(this.scratch, 'line-ends'), files };
+    return (await keepLineEnds(this.git, path, paths)) ? readDiskFile(made) : found;
+  }
+
   /** Makes the new files, on the disk on which they will be. */
   async #stage(
     directory: string,
@@ -313,7 +367,7 @@ export class ChangingTree extends WorkTree {
     await this.git(['checkout-index', '-z', '--stdin'], { index: 'wanted', input, files: staged });
     const files: Replacement[] = [];
     for (const { path, was, isThere } of changes) {
-      const made = isThere ? await readDiskFile(join(staged, path)) : absent;
+      const made = isThere ? await this.#made(join(staged, path), path, was) : absent;
       if (isThere && made.kind !== 'file' && made.kind !== 'link')
         throw new WorkTreeError(`${quotedPath(path)} cannot be made.`);
       const becomes =

@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { knownTips, type Repository } from '@suzumio/protocol/repository';
+import { baseIndex, treeOfFiles } from './all-files.js';
 import { firstInHead } from './first-in-head.js';
 import { WorkTree } from './work-tree.js';
 
@@ -20,11 +21,16 @@ export async function withPatch<Result>(
   return WorkTree.use(workspace, { env: ownEnvironment() }, async (tree) => {
     if (!tree.isClone) throw new Error('the workspace has no directory .git any more');
     const base = (await firstInHead(tree, knownTips(repository))) ?? repository.base;
-    await tree.allFiles();
+    const isThere = await tree.neutral(['cat-file', '--batch-check=%(objecttype)'], { input: `${base}\n` });
+    if (isThere.trim() !== 'commit')
+      throw new Error(`bad object ${base}: the workspace's .git has that commit no more`);
+    const files = await treeOfFiles(tree, base);
     const path = join(tree.scratch, 'patch');
     const plain = ['--binary', '--full-index', '--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
-    await tree.git(['diff', '--cached', ...plain, '--src-prefix=a/', '--dst-prefix=b/', base, '--'], {
+    await tree.neutral(['diff', ...plain, '--src-prefix=a/', '--dst-prefix=b/', base, files, '--'], {
       outputTo: path,
+      // By the attributes of the commit, too.
+      index: baseIndex,
     });
     const patch = await open(path);
     try {

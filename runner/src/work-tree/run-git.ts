@@ -16,6 +16,9 @@ export interface GitOptions {
   readonly codes?: readonly number[];
 }
 
+/** By which hash a repository names its objects. */
+export type HashName = 'sha1' | 'sha256';
+
 /** How much of what Git says is told. */
 const maxSaidChars = 2_000;
 

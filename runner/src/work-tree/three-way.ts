@@ -80,10 +80,41 @@ async function mergedFile(git: Git, { base, ours, theirs }: Sides, path: string)
   const [changed, arrived] = [await hunksOf(ours, mine.lines), await hunksOf(theirs, other.lines)];
   // Of what Git takes for no text it shows no lines.
   if (changed.length === 0 || arrived.length === 0) return undefined;
-  const merged = mergeLines(was.lines, changed, arrived);
+  const merged =
+    mergeLines(was.lines, changed, arrived) ?? (await mergedWithoutEnds(git, [was.lines, mine.lines, other.lines]));
   if (!merged) return undefined;
   const id = (await git(['hash-object', '-w', '--stdin'], { input: merged.join('') })).trim();
   return `${was.mode} ${id}`;
+}
+
+/**
+ * Merges files of which a side has other line ends throughout than the other had before: what was changed apart from that, with the ends of
+ * the side that changed them.
+ */
+async function mergedWithoutEnds(
+  git: Git,
+  files: readonly [string[], string[], string[]],
+): Promise<string[] | undefined> {
+  const [base, ours, theirs] = files.map(endOfLines);
+  if (base === undefined || ours === undefined || theirs === undefined || (base === ours && base === theirs))
+    return undefined;
+  const plain = files.map((lines) => lines.map((line) => line.replace(/\r\n$/, '\n')));
+  const [was = [], mine = [], other = []] = plain;
+  const ids: string[] = [];
+  for (const lines of plain) ids.push((await git(['hash-object', '-w', '--stdin'], { input: lines.join('') })).trim());
+  const [from = '', ...sides] = ids;
+  const hunks = async (side: string, lines: readonly string[]) =>
+    hunksIn(await git(['diff', '--unified=0', '--no-color', '--no-ext-diff', '--no-textconv', from, side]), lines);
+  const merged = mergeLines(was, await hunks(sides[0] ?? '', mine), await hunks(sides[1] ?? '', other));
+  const end = theirs === base ? ours : theirs;
+  return merged?.map((line) => line.replace(/\n$/, end));
+}
+
+/** How all lines of a text end; undefined where they do not end alike. */
+function endOfLines(lines: readonly string[]): string | undefined {
+  const ended = lines.filter((line) => line.endsWith('\n'));
+  const withReturn = ended.filter((line) => line.endsWith('\r\n')).length;
+  return withReturn === 0 ? '\n' : withReturn === ended.length ? '\r\n' : undefined;
 }
 
 /** A plain file of a tree that is text in UTF-8, and not large. */

@@ -1,7 +1,7 @@
-import { copyFile, lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { type GitOptions, runGit } from './run-git.js';
+import { type GitOptions, type HashName, ownEnv, runGit } from './run-git.js';
 
 /** How long one command of Git may take, unless it is given more. */
 const timeoutMs = 120_000;
@@ -30,6 +30,8 @@ type CommandOptions = Pick<GitOptions, 'input' | 'outputTo' | 'codes' | 'timeout
  * clone, that one's index, branches and objects stay as they are.
  */
 export class WorkTree {
+  #neutralDir: Promise<string> | undefined;
+
   protected constructor(
     readonly path: string,
     /** A directory for what is made, which is gone afterwards. */
@@ -67,16 +69,6 @@ export class WorkTree {
     return this.repository ?? { gitDir, objects: join(gitDir, 'objects') };
   }
 
-  /** The tree of all files as they are, committed or not, with new ones but those that `.gitignore` names. */
-  async allFiles(): Promise<string> {
-    // Files that the index knows are not read again.
-    if (this.repository)
-      await copyFile(join(this.repository.gitDir, 'index'), join(this.scratch, 'index')).catch(() => undefined);
-    // Where `.gitignore` names what is left out here, too, Git says so with 1, and has added the rest.
-    await this.git(['add', '--all', '--', '.', ':(exclude).suzumio'], { codes: [0, 1] });
-    return this.written();
-  }
-
   /** The tree that the index of its own has. */
   async written(): Promise<string> {
     return (await this.git(['write-tree', '--missing-ok'])).trim();
@@ -108,6 +100,45 @@ export class WorkTree {
       },
     );
   };
+
+  /**
+   * Runs Git on the objects of the repository and its own, without any configuration, attributes or filters but those of the trees that it
+   * is given.
+   */
+  readonly neutral: Git = async (args, options = {}) => {
+    this.#neutralDir ??= this.#makeNeutral();
+    const { index = 'index', files = await this.#neutralDir, ...others } = options;
+    const { objects } = this.gitDirs;
+    return this.#run(
+      ['-c', 'core.attributesFile=/dev/null', ...args],
+      { ...others, cwd: files },
+      {
+        ...ownEnv(this.options.env),
+        GIT_ATTR_NOSYSTEM: '1',
+        GIT_NO_REPLACE_OBJECTS: '1',
+        GIT_DIR: await this.#neutralDir,
+        GIT_WORK_TREE: files,
+        GIT_INDEX_FILE: resolve(this.scratch, index),
+        GIT_OBJECT_DIRECTORY: join(this.scratch, 'objects'),
+        GIT_ALTERNATE_OBJECT_DIRECTORIES: /[:"]/.test(objects) ? JSON.stringify(objects) : objects,
+        GIT_OPTIONAL_LOCKS: '0',
+      },
+    );
+  };
+
+  /** By which hash the repository names its objects. */
+  async hashName(): Promise<HashName> {
+    const { gitDir } = this.gitDirs;
+    const format = await this.inClone([`--git-dir=${gitDir}`, 'rev-parse', '--show-object-format']);
+    return format.trim() === 'sha256' ? 'sha256' : 'sha1';
+  }
+
+  async #makeNeutral(): Promise<string> {
+    const path = join(this.scratch, 'neutral');
+    const format = `--object-format=${await this.hashName()}`;
+    await this.inClone(['init', '--quiet', '--bare', '--template=', format, path]);
+    return path;
+  }
 
   /** Runs Git as a program in the workspace does: what it writes stays. */
   readonly inClone: Git = (args, options = {}) => {

@@ -17,6 +17,24 @@ export interface Attaching {
   text(text: string, turn: number): { whole: Message; deltas: Fields[] };
   /** What it refuses besides what it misses. */
   refuses?(messages: Message[]): string | undefined;
+  /** What it has against anything else in a question. */
+  faultIn?(body: ModelRequest['body']): string | undefined;
+  /** The body of such a refusal; that of OpenAI's by default. */
+  refusedAs?(message: string): object;
+  /** What it refuses until it is sent otherwise: the body of the refusal, and its status where that is not 400. */
+  teaches?(body: ModelRequest['body']): (object & { status?: number }) | undefined;
+  /** What is recorded of that, where it is the same each time. */
+  learnt?: readonly string[];
+  /** The settings of a preset for it. */
+  preset?: string;
+  /** What its counts have besides the usual two; of ten tokens of a question four are cached where it counts them. */
+  usage?: Fields;
+  /** What a stream begins with. */
+  before?: readonly string[];
+  /** The finish reason of an answer with calls, where it is its own. */
+  finish?: string;
+  /** How a text of its answers comes back, where that differs. */
+  comesBackAs?: (text: string) => string;
 }
 
 const args = (input: object) => JSON.stringify(input);
@@ -145,13 +163,29 @@ const openRouter: Attaching = {
   }),
 };
 
+/** Attaches nothing. */
+const plain: Attaching = {
+  calls(name, inputs, turn) {
+    const calls = inputs.map((input, at) => ({
+      id: `call_${turn}_${at}`,
+      type: 'function',
+      function: { name, arguments: args(input) },
+    }));
+    return {
+      whole: { role: 'assistant', content: null, tool_calls: calls },
+      deltas: calls.map((call, index) => ({ tool_calls: [{ index, ...call }] })),
+    };
+  },
+  text: (text) => ({ whole: { role: 'assistant', content: text }, deltas: [{ content: text }] }),
+};
+
 /** Gives no ids, and takes none but its own form of them. */
 const mistral: Attaching = {
+  ...plain,
   calls(name, inputs) {
     const calls = inputs.map((input) => ({ function: { name, arguments: args(input) } }));
     return { whole: { role: 'assistant', tool_calls: calls }, deltas: [{ tool_calls: calls }] };
   },
-  text: (text) => ({ whole: { role: 'assistant', content: text }, deltas: [{ content: text }] }),
   refuses(messages) {
     const ids = messages.flatMap(({ tool_calls: calls = [], tool_call_id: id }) => [
       ...calls.map((call) => call.id ?? ''),
@@ -196,11 +230,14 @@ export const attaching = {
   openRouter,
   mistral,
   responses,
+  plain,
 } as const;
 
 /** A provider that plays one of them, and remembers what it said. */
 export class AttachingProvider {
   readonly refused: string[] = [];
+  /** How many of its refusals taught what it takes. */
+  taught = 0;
   readonly #said: Message[] = [];
 
   constructor(
@@ -209,7 +246,7 @@ export class AttachingProvider {
   ) {}
 
   calls(name: string, inputs: readonly object[], turn: number): Behaviour {
-    return this.#answer(this.kind.calls(name, inputs, turn), 'tool_calls');
+    return this.#answer(this.kind.calls(name, inputs, turn), this.kind.finish ?? 'tool_calls');
   }
 
   text(text: string, turn: number): Behaviour {
@@ -218,15 +255,24 @@ export class AttachingProvider {
 
   /** The refusal of a question in which something that this provider attached is missing. */
   refusal({ body }: Pick<ModelRequest, 'body'>): Behaviour | undefined {
-    const fault = this.kind.api === 'responses' ? this.#faultInItems(body) : this.#fault(body.messages as Message[]);
+    const lesson = this.kind.teaches?.(body);
+    if (lesson) {
+      this.taught += 1;
+      return { status: lesson.status ?? 400, body: lesson };
+    }
+    const fault =
+      this.kind.faultIn?.(body) ??
+      (this.kind.api === 'responses' ? this.#faultInItems(body) : this.#fault(body.messages as Message[]));
     if (fault === undefined) return undefined;
     this.refused.push(fault);
-    return { status: 400, body: { error: { message: fault } } };
+    return { status: 400, body: this.kind.refusedAs?.(fault) ?? { error: { message: fault } } };
   }
 
   #answer({ whole, deltas }: { whole: Message; deltas: Fields[] }, finish: string): Behaviour {
-    this.#said.push(whole);
-    const usage = { prompt_tokens: 10, completion_tokens: 5 };
+    const { comesBackAs, usage: counts = {}, before = [] } = this.kind;
+    const { content } = whole;
+    this.#said.push(comesBackAs && typeof content === 'string' ? { ...whole, content: comesBackAs(content) } : whole);
+    const usage = { prompt_tokens: 10, completion_tokens: 5, ...counts };
     if (this.kind.api === 'responses') return this.#response(deltas);
     if (!this.isStreamed) {
       const body = { choices: [{ index: 0, message: whole, finish_reason: finish }], usage };
@@ -234,7 +280,7 @@ export class AttachingProvider {
     }
     const chunks = deltas.map((delta) => ({ choices: [{ index: 0, delta, finish_reason: null }] }));
     const end = { choices: [{ index: 0, delta: {}, finish_reason: finish }], usage };
-    return { lines: [...[...chunks, end].map(event), 'data: [DONE]\n'] };
+    return { lines: [...before, ...[...chunks, end].map(event), 'data: [DONE]\n'] };
   }
 
   #response(output: Fields[]): Behaviour {

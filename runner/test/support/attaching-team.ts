@@ -24,6 +24,13 @@ export interface TurnOptions {
   isOld?: boolean;
 }
 
+interface NextOptions {
+  /** The number of the attempt that is over. */
+  attempt?: number;
+  /** What happens to the data while the ToolHost is stopped. */
+  whileClosed?: () => void;
+}
+
 /** Agents that think with the models of a server that a test plays, and their turns as a runner takes them. */
 export class AttachingTeam {
   private constructor(
@@ -37,7 +44,11 @@ export class AttachingTeam {
   }
 
   /** @param presets of which the agents have `main` */
-  create({ name = 'attached', presets = 'main: { provider: p, model: m }' } = {}): Promise<string> {
+  create({
+    name = 'attached',
+    presets = 'main: { provider: p, model: m }',
+    agents = ['ada', 'ben'],
+  } = {}): Promise<string> {
     return this.bench.testing.create(`
 name: ${name}
 task: Think.
@@ -48,9 +59,9 @@ backend:
     models:
       providers: { p: { type: openai-compatible, baseURL: "${this.server.baseURL}" } }
       presets: { ${presets} }
+turn: { maxAttempts: 9 }
 agents:
-  ada: { role: thinker, prompt: Think., tools: ["*"] }
-  ben: { role: thinker, prompt: Think., tools: ["*"] }
+${agents.map((agent) => `  ${agent}: { role: thinker, prompt: Think., tools: ["*"] }`).join('\n')}
 `);
   }
 
@@ -79,11 +90,11 @@ agents:
   }
 
   /** The next attempt of a turn of ada's whose runner is gone, at a ToolHost that has begun anew. */
-  async nextAttempt(project: string, { turn }: Begun): Promise<Begun> {
+  async nextAttempt(project: string, { turn }: Begun, { attempt = 1, whileClosed }: NextOptions = {}) {
     const { testing } = this.bench;
-    await this.bench.restart(allowing({ baseURL: this.server.baseURL }));
+    await this.bench.restart(allowing({ baseURL: this.server.baseURL }), whileClosed);
     testing.setNow(testing.cell.context.now() + 60_000);
-    await testing.write(project, (tx) => expireLease(tx, { turn, attempt: 1 }));
+    await testing.write(project, (tx) => expireLease(tx, { turn, attempt }));
     const { body } = await this.bench.claim(project, turn);
     return begun(this.bench, project, 'ada', turn, body as never);
   }
@@ -99,7 +110,10 @@ function asked(model: ModelCaller, { killedAt = Infinity, isOld = false }: TurnO
     async ask(question) {
       if (Number(question.step) >= killedAt) throw new Killed();
       const result = await model.ask(question);
-      if (isOld && 'answer' in result) delete result.answer.reference;
+      if (isOld && 'answer' in result) {
+        delete result.answer.reference;
+        delete result.answer.reading;
+      }
       return result;
     },
   };

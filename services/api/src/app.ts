@@ -37,7 +37,7 @@ import { servePage } from './page.js';
 import { followAliases, refusePublishedRoutes } from './published-routes.js';
 import { createRateLimiter, defaultRateLimits, type RateLimits } from './rate-limiter.js';
 import { limitRates } from './rate-limits.js';
-import { recordRefusals, refuseOtherMethods } from './refusals.js';
+import { recordRefusals, refuseHandlers, refuseOtherMethods } from './refusals.js';
 import { addRoute, type Runs } from './routes.js';
 import { securityHeaders } from './security-headers.js';
 
@@ -113,7 +113,7 @@ export function apiApp(context: ApiContext, hub: EventHub, options: AppOptions):
   app.use('/api', ...readBodies(context.cell.catalog.tokens));
   app.use(streamWhereAccepted);
   addRoutes((operation) => !isOpen(operation) && operation.upload === undefined);
-  app.use(...servePage(publicUrl), refuseOtherMethods, refusePublishedRoutes, notFoundHandler);
+  app.use(...servePage(publicUrl), refuseHandlers, refuseOtherMethods, refusePublishedRoutes, notFoundHandler);
   app.use(recordRefusals(context));
   app.use(options.onError ?? problemHandler(context.logger));
   return app;

@@ -67,6 +67,16 @@ export function servePage(publicUrl: string | undefined, directory = builtPage()
     },
     ...serveDocs(directory, pageHeaders),
     files,
+    (request, response, next) => {
+      // A browser gets the page, which has a 404 of its own; a client that prefers JSON, or accepts anything, gets JSON.
+      const isRead = request.method === 'GET' || request.method === 'HEAD';
+      if (!isRead || request.accepts(['json', 'html']) !== 'html') {
+        next();
+        return;
+      }
+      const path = browserPlace(request.headers, publicUrl)?.path ?? '';
+      response.status(404).set(pageHeaders).vary('accept').type('html').send(below(path, html));
+    },
   ];
 }
 

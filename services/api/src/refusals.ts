@@ -20,6 +20,18 @@ export const refuseOtherMethods: RequestHandler = (request, response, next) => {
   throw new SuzumioError('method-not-allowed', `${request.path} takes ${allow.join(', ')}.`, { allow });
 };
 
+/** Says to a handler that asks here where it belongs. */
+export const refuseHandlers: RequestHandler = (request, _response, next) => {
+  if (!/^\/(?:projects\/[^/]+\/)?handlers\//.test(request.path)) {
+    next();
+    return;
+  }
+  throw new SuzumioError(
+    'not-found',
+    `There is no ${request.method} ${request.path} here: this is the API. Handlers connect to the ToolHost's listener for workers, which \`suzumio serve\` prints (SUZUMIO_TOOLHOST_URL).`,
+  );
+};
+
 /**
  * Records refusals: a failed authentication with a log line and a count, a valid token without permission also with an
  * audit entry.

@@ -16,6 +16,7 @@ const system = (change: Partial<Seen> = {}): Seen => ({
   workers: { connected: 1, ready: 1, slots: 4, busy: 2, elsewhere: 0, lost: 0 },
   failures: { agents: 0, items: [] },
   undelivered: { messages: 0, items: [] },
+  models: [],
   disk: null,
   projects: 1,
   unreadable: [],
@@ -123,4 +124,17 @@ test('a lost worker is named with its host, its program and the moment, beside t
 test('without workers, or with draining ones, nothing is broken', () => {
   expect(judgedOf()).toEqual(['skipped none is connected: turns wait for one |  | ']);
   expect(judgedOf(worker({ state: 'draining', slots: 0 }))).toEqual(['ok 1 connected |  | ']);
+});
+
+test('a preset that refuses is broken, though another one may answer in its place', () => {
+  const models = [
+    { project: 'river', preset: 'quick', code: 'provider-key-rejected' as const, message: 'No such key.', at },
+  ];
+  expect(judgeSystem(system({ models }), null)).toContainEqual(
+    expect.objectContaining({
+      what: 'models',
+      state: 'broken',
+      detail: expect.stringContaining('preset quick of river refuses') as unknown,
+    }),
+  );
 });

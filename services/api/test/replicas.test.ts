@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { defaultPolicy } from '@suzumio/core/policy/policy';
 import { Cell } from '@suzumio/store/cell/cell';
-import { entryOf, teamYaml } from '../../../test/support/cell.js';
+import { teamYaml } from '../../../test/support/cell.js';
 import { mountable } from '../../../test/support/mountable.js';
 import { type TestApi, testApi } from './support/api.js';
 
@@ -44,7 +44,6 @@ test('a process that starts puts right what a crash left', async () => {
   const longAgo = Date.now() - 2 * 60 * 60 * 1000;
   await utimes(left ?? '', longAgo / 1000, longAgo / 1000);
   api.setNow(longAgo);
-  await api.cell.catalog.projects.add('never-made', entryOf('running'));
   await api.post('/api/projects', { file: teamYaml, start: true });
   await api.cell.catalog.projects.remove('team');
 

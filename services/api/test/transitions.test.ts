@@ -71,7 +71,9 @@ describe('a project', () => {
     const refused = {
       status: 409,
       code: 'report-version-refused',
-      detail: 'Version 2 of the report is the newest, so a decision on version 1 is refused: read that one first.',
+      detail: expect.stringMatching(
+        /^Version 2 of the report is the newest, so a decision on version 1 is refused: read that one first: admin sent version 1 of the report back to ada at 2\S+\.$/,
+      ),
     };
     expect(refusal(await api.post(`${path}/approve`, { version: 1 }))).toEqual(refused);
     expect(refusal(await api.post(`${path}/request-changes`, back))).toEqual(refused);
@@ -83,21 +85,49 @@ describe('a project', () => {
     expect(refusal(await api.post(`${path}/approve`, { version: 2 })).code).toBe('transition-refused');
   });
 
-  test('that was approved meanwhile is not opened again by who read it before', async () => {
+  test('that was approved is not sent back by who does not say so, and who approved it is named', async () => {
     await api.post(`${path}/start`);
     await submit(api, 'team', 'ada', '# First\n');
-    const back = { recipient: 'ada', body: 'More.', version: 1, status: 'submitted' };
+    const back = { recipient: 'ada', body: 'More.', version: 1 };
     expect((await api.post(`${path}/approve`, { version: 1 })).status).toBe(200);
-    expect(refusal(await api.post(`${path}/request-changes`, back))).toEqual({
-      status: 409,
-      code: 'transition-refused',
-      detail:
-        'The project is completed, and was submitted when its report was read, so "request-changes" is refused: look at what was decided meanwhile.',
-    });
+    for (const request of [back, { recipient: 'ada', body: 'More.' }, { ...back, status: 'submitted' }]) {
+      expect(refusal(await api.post(`${path}/request-changes`, request))).toEqual({
+        status: 409,
+        code: 'transition-refused',
+        detail: expect.stringMatching(
+          /^admin approved version 1 of the report at 2\S+, so "request-changes" is refused: send it back with the status "completed"/,
+        ),
+      });
+    }
     expect(await status()).toBe('completed');
     expect(await api.rows('team', `SELECT count(*) AS n FROM messages WHERE body = 'More.'`)).toEqual([{ n: 0 }]);
     // Whoever has read that it is completed may open it again.
     expect((await api.post(`${path}/request-changes`, { ...back, status: 'completed' })).status).toBe(200);
+    for (const act of ['approve', 'request-changes']) {
+      expect(refusal(await api.post(`${path}/${act}`, act === 'approve' ? { version: 1 } : back)).detail).toMatch(
+        /^admin sent version 1 of the report back to ada at 2\S+, so "(approve|request-changes)" is refused: the next version comes/,
+      );
+    }
+  });
+
+  test.each([
+    ['approve', 'approve'],
+    ['approve', 'request-changes'],
+    ['request-changes', 'request-changes'],
+  ])('of %s and %s at one moment one wins, and the other is told who did', async (...acts) => {
+    await api.post(`${path}/start`);
+    await submit(api, 'team', 'ada', '# First\n');
+    const answers = await Promise.all(
+      acts.map((act) =>
+        api.post(`${path}/${act}`, { version: 1, ...(act === 'approve' ? {} : { recipient: 'ada', body: 'More.' }) }),
+      ),
+    );
+    expect(answers.map((answer) => answer.status).toSorted()).toEqual([200, 409]);
+    const refused = answers.find((answer) => answer.status === 409);
+    expect(refused && refusal(refused)).toMatchObject({
+      code: 'transition-refused',
+      detail: expect.stringMatching(/^admin (approved|sent) version 1 of the report/),
+    });
   });
 
   test('refuses what its status does not allow, and says in which it would', async () => {

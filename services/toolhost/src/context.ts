@@ -2,6 +2,8 @@ import type { PackInspector } from '@suzumio/control-plane/packs/pack-inspector'
 import type { Logger } from '@suzumio/runtime/observability/logger';
 import type { Metrics } from '@suzumio/runtime/observability/metrics';
 import type { HostPaths } from '@suzumio/core/policy/host-paths';
+import type { Outbound } from '@suzumio/runtime/http/outbound';
+import type { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import type { Policy } from '@suzumio/core/policy/policy';
 import type { SecretSource } from '@suzumio/runtime/process/secret-source';
 import type { Transport } from '@suzumio/runtime/queue/transport';
@@ -22,6 +24,8 @@ export interface ToolhostDependencies {
   metrics: Metrics;
   /** The keys of providers. */
   secrets: SecretSource;
+  /** The proxies to providers. @default none */
+  proxies?: ProxySettings;
 }
 
 /** What its request handlers share. */
@@ -29,6 +33,8 @@ export interface ToolhostContext extends ToolhostDependencies {
   /** The secret from which attempts' tokens are derived. */
   cellKey: string;
   leaseMs: number;
+  /** The way to providers. */
+  outbound: Outbound;
   /** The present policy of a project. */
   policyOf: (project: string) => Policy;
   /** This machine's file system, for paths in project files. */

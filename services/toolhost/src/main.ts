@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { openControlPlaneOverRedis } from '@suzumio/control-plane/open-control-plane';
 import { memoryShares } from '@suzumio/protocol/memory-shares';
 import { memoryLimitBytes } from '@suzumio/protocol/process-memory';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { secretSetting } from '@suzumio/runtime/process/secret-setting';
 import { environmentSecrets } from '@suzumio/runtime/process/secret-source';
@@ -24,6 +25,8 @@ const code = await runService({
     redactor.add(plane.cell.directory.cellKey());
     const workerToken = given ?? plane.cell.directory.workerToken();
     redactor.add(workerToken);
+    const proxies = new ProxySettings(process.env);
+    for (const secret of proxies.secrets) redactor.add(secret);
     const toolhost = createToolhost(
       {
         worker: { host: settings.SUZUMIO_TOOLHOST_HOST, port: settings.SUZUMIO_TOOLHOST_WORKER_PORT },
@@ -43,6 +46,7 @@ const code = await runService({
         logger,
         metrics,
         secrets: environmentSecrets(process.env, redactor),
+        proxies,
       },
     );
     return {

@@ -57,9 +57,9 @@ export function modelsRouter(context: ToolhostContext): Router {
       },
     };
     try {
-      const { result, reference } = await callModel(context, token, place, asked, asker);
+      const { result, reference, reading } = await callModel(context, token, place, asked, asker);
       if (!result.ok) throw new SuzumioError(result.code, result.message);
-      const received = { ...result.answer, ...(reference === undefined ? {} : { reference }) };
+      const received = { ...result.answer, ...(reference === undefined ? {} : { reference, reading }) };
       if (asked.stream) stream.end(received);
       else response.json(completionOf(received, id));
     } catch (error) {

@@ -7,6 +7,8 @@ import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { notFoundHandler, problemHandler } from '@suzumio/runtime/http/problem-handler';
 import { type ListenerNames, refuseForeignRequests } from '@suzumio/runtime/http/request-source';
 import type { BodyPace } from '@suzumio/runtime/http/slow-bodies';
+import { Outbound } from '@suzumio/runtime/http/outbound';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { policyWithGrants, writableByGrants } from '@suzumio/store/cell/grants';
 import { Snapshots } from '@suzumio/store/workspaces/snapshots';
 import { hostPaths } from '@suzumio/runtime/disk/this-host';
@@ -23,7 +25,7 @@ import { Controllers } from './toolpacks/controllers.js';
 
 export interface ToolhostConfig {
   /** The listener for workers. Never reachable from a container. */
-  worker: { host: string; port: number };
+  worker: { host: string; port: number; orAnyFree?: boolean };
   /** The listener for runners' calls, forwarded by their worker's door. */
   runner: { host: string; port: number };
   /** The transport of this cell's jobs, as recorded in the catalog. */
@@ -66,12 +68,14 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   let packs: PackInspector | undefined;
   let controllers: Controllers | undefined;
   const live = new LiveTurns(config.live);
+  const outbound = new Outbound(dependencies.proxies ?? new ProxySettings({}));
   let delist: (() => Promise<void>) | undefined;
 
   async function start(): Promise<void> {
     const { cell } = dependencies;
     const context: ToolhostContext = {
       ...dependencies,
+      outbound,
       cellKey: cell.directory.cellKey(),
       leaseMs: config.leaseMs ?? 15_000,
       policyOf: policyWithGrants(config.policy ?? defaultPolicy, cell.directory),
@@ -94,8 +98,8 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
     await cell.catalog.spending.limitTo(context.dayLimitNanoUsd);
     await admitWorkers(config.workerToken ?? cell.directory.workerToken(), dependencies);
     const { allowedHosts, bodyPace = {} } = config;
-    const listen = ({ host, port }: ToolhostConfig['worker'], routers: Router[]) =>
-      startHttpServer(listener(context, routers, { host, allowedHosts }), { host, port, bodyPace });
+    const listen = (at: ToolhostConfig['worker'], routers: Router[]) =>
+      startHttpServer(listener(context, routers, { host: at.host, allowedHosts }), { ...at, bodyPace });
     waits = new ClaimWaits(context.transport);
     const worker = await listen(config.worker, workerRouters(context, waits));
     try {
@@ -115,6 +119,7 @@ export function createToolhost(config: ToolhostConfig, dependencies: ToolhostDep
   async function stop(): Promise<void> {
     waits?.close();
     live.close();
+    outbound.close();
     await controllers?.close();
     await Promise.all([servers?.worker.stop(), servers?.runner.stop()]);
     await Promise.all([reader?.close(), packs?.close()]);

@@ -71,6 +71,18 @@ describe('a task', () => {
   });
 });
 
+test('mail to one who is at work says so to its sender', async () => {
+  for (const agent of ['amy', 'bob', 'cleo']) await bench.begin(project, agent);
+  const boss = await bench.begin(project, 'boss');
+  const atWork = /^Sent to amy as msg_\w+\. amy is at work since \d{4}-.*Z, and reads it after this turn\.$/;
+  const { body } = await boss.tool('messages.send', { recipient: 'amy', body: 'Where are you?' });
+  expect(body['output']).toMatch(atWork);
+  const assigned = await boss.tool('tasks.assign', { role: 'researcher', body: 'Find it.' });
+  expect(assigned.body['output']).toMatch(/ is at work since .* and reads it after this turn\.$/);
+  const all = await boss.tool('messages.broadcast', { body: 'Hear.' });
+  expect(all.body['output']).toContain('amy is at work since');
+});
+
 describe('messages.broadcast', () => {
   test('reaches a team, or all, but not its sender', async () => {
     const amy = await bench.begin(project, 'amy');

@@ -37,8 +37,8 @@ export interface ToolhostBench {
   begin(project: string, agent: string, body?: string): Promise<Begun>;
   post(url: string, token: string | undefined, body: unknown, headers?: Record<string, string>): Promise<Answer>;
   put(url: string, token: string, bytes: Uint8Array): Promise<Answer>;
-  /** Stops it and starts another one in its place. */
-  restart(config: Partial<ToolhostConfig>): Promise<void>;
+  /** Stops it, opens its data anew, as a new process does, and starts another one in its place. */
+  restart(config: Partial<ToolhostConfig>, whileClosed?: () => void): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -141,8 +141,9 @@ export async function toolhostBench(
     },
     post: (url, token, body, headers) => send('POST', url, token, JSON.stringify(body), 'application/json', headers),
     put: (url, token, bytes) => send('PUT', url, token, Buffer.from(bytes), 'application/octet-stream'),
-    async restart(change) {
+    async restart(change, whileClosed) {
       await toolhost.stop();
+      await testing.restart(whileClosed);
       toolhost = await started(change);
     },
     async close() {

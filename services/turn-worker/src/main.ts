@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { ProxySettings } from '@suzumio/runtime/http/proxy-settings';
 import { runService } from '@suzumio/runtime/process/run-service';
 import { loadPolicy } from '@suzumio/runtime/disk/load-policy';
 import { createBullMqTransport } from '@suzumio/runtime/queue/bullmq-transport';
@@ -24,6 +25,7 @@ const code = await runService({
     const read = (file: string) => readFileSync(file, 'utf8');
     const cells = workerCells(environment, read);
     for (const { credential } of Object.values(cells)) redactor.add(credential);
+    for (const secret of new ProxySettings(process.env).secrets) redactor.add(secret);
     const transport = createBullMqTransport({
       redisUrl: environment.SUZUMIO_REDIS_URL,
       cell: environment.SUZUMIO_CELL,

@@ -157,7 +157,12 @@ class RunningWorker {
     const host: Host = {
       engines: this.#engines,
       workspaces,
-      repositories: new Repositories({ directory: join(path, 'git'), bounds, cloneMs: limits.cloneMs }),
+      repositories: new Repositories({
+        directory: join(path, 'git'),
+        bounds,
+        cloneMs: limits.cloneMs,
+        environment: dependencies.environment,
+      }),
       disk: this.#disk,
       paths: directory,
       limits,

@@ -1,11 +1,12 @@
 import { afterEach, expect, test } from '@jest/globals';
 import type { Container } from 'dockerode';
+import { engineAddress } from '../src/engine/docker/engine-address.js';
 import { engineClient } from '../src/engine/docker/engine-client.js';
 import { unlinkedBytes } from '../src/engine/docker/unlinked-bytes.js';
 import { until } from './support/until.js';
 
 const image = 'suzumio-runner:dev';
-const docker = engineClient({});
+const docker = engineClient(engineAddress(process.env));
 let container: Container | undefined;
 afterEach(() => container?.remove({ force: true }));
 

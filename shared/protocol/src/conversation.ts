@@ -1,8 +1,9 @@
 import { callInput } from './call-input.js';
 import { beginningOf } from './cut-text.js';
-import type { ChatMessage, ReceivedAnswer } from './model-chat.js';
+import type { AnswerReading, ChatMessage, ReceivedAnswer } from './model-chat.js';
 import { isShallow } from './nesting.js';
 import { toolpackTools } from './tool-names.js';
+import { visibleText } from './visible-text.js';
 
 // Builds conversations from steps. The runner builds the present turn's, the ToolHost those of earlier turns: by the
 // same rules, so that a model sees its past unchanged, and providers' prompt caches match.
@@ -29,6 +30,22 @@ export const callInTextMessage: ChatMessage = {
     '[Your answer holds a call as text, and nobody carries that out. Make the call as a tool call of your own interface: ' +
     'one of the functions that you were given, by its name, with one JSON object as its arguments. ' +
     'If you meant no call, answer without such marks.]',
+};
+
+/** The message after an answer that says nothing. */
+export const blankMessage: ChatMessage = {
+  role: 'user',
+  content:
+    '[Your answer was empty, and no call of yours has succeeded so far, or since one was refused. Make the call that is needed. ' +
+    'If nothing is to be done, say so: one word is enough.]',
+};
+
+/** What follows an answer that ended no turn. A text that was released never changes: it is part of what was asked. */
+export const followUps: Record<Exclude<AnswerReading, 'notes'>, ChatMessage> = {
+  cut: goOnMessage,
+  'call-as-text': callInTextMessage,
+  blank: blankMessage,
+  oversized: { role: 'user', content: '[The turn cannot end like this.]' },
 };
 
 /** A tool's name as a function's: without dots, which function names do not have. */
@@ -130,6 +147,15 @@ export function toolMessage(
 /** The message with a model's notes on turns that are no longer shown. */
 export function notesText(notes: string): string {
   return `[Your notes on your earlier turns]\n${notes.toWellFormed()}\n[end of your notes]`;
+}
+
+/** A message without its model's thoughts, which no model is shown again. */
+export function withoutThoughts(message: ChatMessage): ChatMessage {
+  if (message.role !== 'assistant' || typeof message.content !== 'string') return message;
+  const { text } = visibleText(message.content);
+  if (text === message.content) return message;
+  if (text.trim() !== '') return { ...message, content: text };
+  return { ...message, content: message.tool_calls?.length ? null : nothingSaid };
 }
 
 /** A conversation as one text, for a model to sum up. */

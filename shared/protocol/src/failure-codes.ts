@@ -29,6 +29,7 @@ export const failureCodes = {
   'mount-in-use': 'mount',
   'handler-disconnected': 'unanswered',
 
+  'repository-failed': 'machinery',
   'lease-expired': 'machinery',
   'worker-lost': 'machinery',
   'container-vanished': 'machinery',
@@ -56,11 +57,14 @@ export const failureCodes = {
   'budget-reached': 'agent',
   'quota-exceeded': 'agent',
   'provider-key-rejected': 'agent',
+  'provider-access-refused': 'agent',
   'provider-quota-spent': 'agent',
   'model-unknown': 'agent',
   'model-refused': 'agent',
+  'schema-refused': 'agent',
   'answer-too-large': 'agent',
   'answer-unreadable': 'agent',
+  'answer-empty': 'agent',
   'answer-refused': 'agent',
   'answer-withheld': 'agent',
   'answer-endless': 'agent',
@@ -83,6 +87,7 @@ export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...
 /**
  * Failures that a runner reports itself, since only it can interpret the answer.
  *
+ * - `answer-empty`: the model answered nothing, also after it was asked for one word, and no call of its has succeeded
  * - `answer-refused`: the model refused
  * - `answer-unreadable`: the model wrote its calls as text, also after it was told so; the gateway says it of answers that it
  *   cannot read
@@ -92,6 +97,7 @@ export const failureCode = z.enum(Object.keys(failureCodes) as [FailureCode, ...
  * - `context-overflow`: the conversation cannot be made short enough for the model
  */
 export const toldByRunner = z.enum([
+  'answer-empty',
   'answer-refused',
   'answer-unreadable',
   'answer-withheld',

@@ -35,7 +35,7 @@ function bare(name: string): string {
 const callMark =
   /(?:<\/?(?:tool_call|function_call|tool_calls|function_calls|invoke)>|<\|(?:tool_calls?|tool_call_begin|tool_calls_section_begin|python_tag)\|>|<｜tool▁calls?▁begin｜>|\[TOOL_CALLS\])\s*(?:[{[<]|[\w.]+\s*[({[<\n])|<function=[\w.]+>/;
 
-/** Whether a text holds a call that nobody carries out. */
-export function hasCallInText(text: string): boolean {
+/** Whether a text holds a call, by the older rule: for turns that continued by it. */
+export function hasCallMark(text: string): boolean {
   return callMark.test(text);
 }

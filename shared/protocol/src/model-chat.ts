@@ -73,6 +73,23 @@ export const answerReference = z.object({
 });
 export type AnswerReference = z.infer<typeof answerReference>;
 
+/**
+ * What a runner made of an answer that ended no turn. It is kept with the answer, and a later attempt makes the same of it, by
+ * whatever rules it would read it then.
+ *
+ * - `cut`: it was cut at its longest
+ * - `call-as-text`: it is a call in a form that is not carried out
+ * - `blank`: it says nothing, and no call has succeeded
+ * - `oversized`: the workspace is too large to be captured, so the turn cannot end
+ * - `notes`: notes, without the thoughts before them
+ */
+export const answerReading = z.enum(['cut', 'call-as-text', 'blank', 'oversized', 'notes']);
+export type AnswerReading = z.infer<typeof answerReading>;
+
+/** The newest answer that a runner has read, and what it made of it. */
+export const readAnswer = z.object({ answer: answerReference.shape.answer, reading: answerReading });
+export type ReadAnswer = z.infer<typeof readAnswer>;
+
 const imageAddress = /^(?:data:image\/(?:png|jpe?g|gif|webp);base64,[A-Za-z0-9+/]+={0,2}|\/content\/[0-9a-f]{64})$/;
 const nothingFetched = 'no address is fetched for a runner';
 const expectedContent = `expected a text, or parts of type text, or of type image_url whose url is "/content/<sha256>" of an image that a call of this turn has shown, or "data:image/…;base64,…" (png, jpeg, gif, webp): ${nothingFetched}`;
@@ -121,6 +138,8 @@ export type ChatMessage = z.infer<typeof chatMessage>;
 /** What an answer is as a runner gets it. */
 export interface ReceivedAnswer extends ModelAnswer {
   reference?: AnswerReference;
+  /** What was made of it before; null where nothing was, undefined where that is not known. */
+  reading?: AnswerReading | null | undefined;
 }
 
 /** Whether a schema consists of a reference to itself. */
@@ -151,6 +170,8 @@ export const chatRequest = z.object({
     .max(256)
     .optional(),
   stream: z.boolean().default(false),
+  /** What was made of the newest answer: no part of what is asked. */
+  suzumio: readAnswer.optional().catch(undefined),
   max_completion_tokens: z.int().positive().optional(),
   max_tokens: z.int().positive().optional(),
 });

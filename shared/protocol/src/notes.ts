@@ -1,5 +1,7 @@
 import { beginningOf, endOf } from './cut-text.js';
+import { isBlank } from './call-in-text.js';
 import type { ModelAnswer } from './model-chat.js';
+import { visibleText } from './visible-text.js';
 
 // Notes replace an agent's earlier turns when these are too long to show; its model writes them for itself. The
 // ToolHost stores them, and the runner continues with them in the turn in which they were written: by the same rules.
@@ -8,9 +10,14 @@ import type { ModelAnswer } from './model-chat.js';
  * The notes in an answer that was to sum up. Undefined where there are none, because the model only reasoned, refused,
  * or was withheld: the turns they replace would be lost.
  */
-export function notesIn({ text, refusal, finishReason }: ModelAnswer): string | undefined {
-  if (text.trim() === '' || refusal !== undefined || finishReason === 'content_filter') return undefined;
-  return text;
+export function notesIn({ text: written, refusal, finishReason }: ModelAnswer): string | undefined {
+  const { text } = visibleText(written);
+  return isBlank(text) || refusal !== undefined || finishReason === 'content_filter' ? undefined : text;
+}
+
+/** The notes by the older rule, for a turn that continued by it: thoughts are part of them. */
+export function olderNotesIn({ text, refusal, finishReason }: ModelAnswer): string | undefined {
+  return text.trim() === '' || refusal !== undefined || finishReason === 'content_filter' ? undefined : text;
 }
 
 /** Notes as shown to the model, cut so that endless ones leave room for the rest. */

@@ -18,3 +18,10 @@ export function pathAsSeen(path: string, agent: string): string {
   if (path !== ownArtifacts && !isInOwnArtifacts(path)) return path;
   return `${artifactsPath}/${agent}${path.slice(ownArtifacts.length)}`;
 }
+
+/**
+ * Output of commands, files that a killed tool left half written, and what has the name under which snapshots have something else:
+ * they end with the turn.
+ */
+export const isLeftover = (path: string) =>
+  path === '.suzumio' || path === ownArtifacts || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);

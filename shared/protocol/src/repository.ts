@@ -14,6 +14,10 @@ export const cloneRequest = z.object({
   ref: z.string().optional(),
   /** How many commits of its history are fetched. @default all */
   depth: z.int().positive().optional(),
+  /** Files in Git LFS stay pointers. @default they are refused */
+  lfs: z.literal('pointers').optional(),
+  /** Submodules are left out. @default they are refused */
+  submodules: z.literal('skip').optional(),
   /** The agent's branch, which begins at `ref`. */
   branch: z.string(),
 });
@@ -112,6 +116,9 @@ export const repository = z.object({
   branch: z.string(),
   /** The id of the commit that the branch began at. */
   base: commitId,
+  /** Parts that the clone lacks. */
+  lfs: cloneRequest.shape.lfs,
+  submodules: cloneRequest.shape.submodules,
   /** Absent in the turn that it was cloned for, and where its ref is a commit. */
   upstream: upstream.optional(),
 });
@@ -123,9 +130,16 @@ export function knownTips({ base, upstream: now }: Pick<Repository, 'base' | 'up
 }
 
 /** What an agent is told of a clone. */
-export function repositoryOf({ git, ref, branch }: CloneRequest, base: string): Repository {
+export function repositoryOf({ git, ref, branch, lfs, submodules }: CloneRequest, base: string): Repository {
   const name = git.startsWith('/') ? (git.split('/').findLast((part) => part !== '') ?? '') : git;
-  return { name, ...(ref === undefined ? {} : { ref }), branch, base };
+  return {
+    name,
+    ...(ref === undefined ? {} : { ref }),
+    branch,
+    base,
+    ...(lfs === undefined ? {} : { lfs }),
+    ...(submodules === undefined ? {} : { submodules }),
+  };
 }
 
 /** What a model can do about its repository: run Git, and call `workspace.git.refresh`. */
@@ -135,15 +149,29 @@ interface GitMeans {
 }
 
 /** What a model is told of the repository in its workspace. */
-export function repositoryText({ name, ref, branch, base, upstream: now }: Repository, means: GitMeans): string {
+export function repositoryText(
+  { name, ref, branch, base, lfs, submodules, upstream: now }: Repository,
+  means: GitMeans,
+): string {
   const at = ref === undefined ? '' : ` at ${ref}`;
   const own = now
     ? 'nothing is pushed there, and nothing in it changes by itself'
     : 'nothing is pushed there or pulled from there';
-  return (
-    `Your workspace is a Git clone of ${name}${at}, of your own: ${own}. You are on the branch ` +
-    `${branch}, which began at the commit ${base}.${now ? ` ${upstreamText(now, base, means)}` : ''}`
-  );
+  const parts = [
+    `Your workspace is a Git clone of ${name}${at}, of your own: ${own}. You are on the branch ${branch}, which began at the commit ${base}.`,
+    ...(now ? [upstreamText(now, base, means)] : []),
+    ...(lfs === undefined
+      ? []
+      : [
+          'Files that the repository keeps in Git LFS are here as their pointers, short texts with a hash: their content is not here. Leave them as they are.',
+        ]),
+    ...(submodules === undefined
+      ? []
+      : [
+          'Submodules are not here: where they belong are empty directories, and no patch has what you put into those.',
+        ]),
+  ];
+  return parts.join(' ');
 }
 
 function upstreamText(

@@ -25,6 +25,8 @@ export type RecordedAnswer =
       answer: ModelAnswer;
       /** Whether the answer is a summary of earlier turns, and no part of this one. */
       summary?: true;
+      /** What was sent otherwise than the preset says, after a refusal, in words. */
+      changes?: string[];
     }
   | { ok: false; code: ErrorCode; message: string };
 

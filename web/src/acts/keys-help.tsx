@@ -54,7 +54,7 @@ function Keys({ title, of, places = false }: { title: string; of: readonly KeyNa
               {signsOf(name, isMac).map((sign, at) => (
                 <Fragment key={sign}>
                   {at > 0 && !isWithCtrl(name) ? <span className="keys-then"> then </span> : ' '}
-                  <kbd>{sign}</kbd>
+                  <kbd translate="no">{sign}</kbd>
                 </Fragment>
               ))}
             </dt>

@@ -84,7 +84,13 @@ export function Key({ name, isRead = false }: { name: KeyName; isRead?: boolean 
   const [on] = useKeysSwitch();
   if (!on && !isWithCtrl(name)) return null;
   const signs = signsOf(name, isMac).join(' ');
-  return isRead ? <kbd>{signs}</kbd> : <kbd aria-hidden>{signs.replace('Enter', '↵')}</kbd>;
+  return isRead ? (
+    <kbd translate="no">{signs}</kbd>
+  ) : (
+    <kbd translate="no" aria-hidden>
+      {signs.replace('Enter', '↵')}
+    </kbd>
+  );
 }
 
 export const isMac = /^Mac/.test(navigator.platform);

@@ -100,7 +100,7 @@ function Table({ projects }: { projects: readonly Project[] }) {
               <tr key={project.id} onClick={() => navigate(`/p/${project.id}`)}>
                 <th scope="row">
                   <Link href={`/p/${project.id}`}>
-                    <bdi>{project.id}</bdi>
+                    <bdi translate="no">{project.id}</bdi>
                   </Link>
                 </th>
                 <td className={`state state-${mark}`}>

@@ -101,7 +101,7 @@ function Results({ asked }: { asked: string }) {
         <div className="empty">
           <h2>Nothing is found</h2>
           <p>
-            In mail, words are whole: <code>gauge*</code> finds <i>gauges</i>, too.
+            In mail, words are whole: <code translate="no">gauge*</code> finds <i>gauges</i>, too.
           </p>
         </div>
       ) : null}

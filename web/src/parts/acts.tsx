@@ -94,7 +94,7 @@ function ActsTable({
 
 function ProjectOf({ act: { project, type } }: { act: Act }) {
   if (project === null) return null;
-  const name = <bdi>{project}</bdi>;
+  const name = <bdi translate="no">{project}</bdi>;
   if (type === 'project.deleted') return name;
   return (
     <Link href={`/p/${project}/log?what=acts`} className="evidence">

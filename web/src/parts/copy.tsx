@@ -15,7 +15,7 @@ export function Copyable({ text, name = text }: { text: string; name?: string })
   };
   return (
     <span className="copyable">
-      <code>{text}</code>
+      <code translate="no">{text}</code>
       {'clipboard' in navigator ? (
         <button type="button" className="icon-button" onClick={() => void copy()} aria-label={`Copy ${name}`}>
           {copied ? <span className="quiet">copied</span> : <Icon name="copy" />}

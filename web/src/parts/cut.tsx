@@ -48,7 +48,7 @@ export function Cut({
   return (
     <div className={isProse ? 'cut cut-prose' : 'cut'}>
       {end ? more : null}
-      <pre className="cut-text" dir="auto" tabIndex={0}>
+      <pre translate="no" className="cut-text" dir="auto" tabIndex={0}>
         {visible(shown)}
       </pre>
       {end ? null : more}

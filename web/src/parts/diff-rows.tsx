@@ -29,7 +29,7 @@ export function DiffRows({ before, after }: { before: string; after: string }) {
           <span role="cell" className="diff-number">
             {row.new}
           </span>
-          <code role="cell" className="diff-text">
+          <code translate="no" role="cell" className="diff-text">
             {row.kind === 'added' ? '+ ' : row.kind === 'removed' ? '- ' : '  '}
             {visible(row.text.slice(0, mostLineChars))}
           </code>

@@ -136,7 +136,9 @@ function Lines({ text }: { text: string }) {
       {lines.slice(0, mostLines).map((line, index) => (
         <div key={index} className="diff-row">
           <span className="diff-number">{index + 1}</span>
-          <code className="diff-text">{visible(line.slice(0, mostLineChars))}</code>
+          <code translate="no" className="diff-text">
+            {visible(line.slice(0, mostLineChars))}
+          </code>
         </div>
       ))}
       {lines.length > mostLines ? <p className="empty-line">and {lines.length - mostLines} more lines</p> : null}

@@ -28,7 +28,7 @@ export function UnifiedDiff({ text, none }: { text: string; none: string }) {
             <span className={`sign sign-${change}`} title={change}>
               {signs[change]}
             </span>
-            <code className="clip">
+            <code translate="no" className="clip">
               <bdi>{visible(path)}</bdi>
             </code>
             <Counts added={added} removed={removed} />
@@ -67,7 +67,7 @@ function FileDiff({ file: { path, rows, added, removed } }: { file: DiffFile }) 
   return (
     <section className="file-diff" aria-label={visible(path)}>
       <header className="file-diff-head">
-        <code className="clip">
+        <code translate="no" className="clip">
           <bdi>{visible(path)}</bdi>
         </code>
         <Counts added={added} removed={removed} />

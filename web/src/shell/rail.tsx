@@ -19,6 +19,7 @@ export function Rail({ live }: { live: Live }) {
   const counts = useInboxCounts().data;
   const projects = useProjects();
   const waiting = counts?.waiting ?? 0;
+  const unread = counts?.unread ?? 0;
   const waitingIn = new Map(counts?.projects.map(({ project, waiting: number }) => [project, number]));
   return (
     <nav className="rail" aria-label="Suzumio">
@@ -31,7 +32,13 @@ export function Rail({ live }: { live: Live }) {
       </Link>
       <ul className="rail-pages">
         <Place href="/" icon="inbox" also={/^\/inbox/}>
-          Inbox {waiting > 0 ? <span className="badge">{waiting}</span> : null}
+          Inbox {waiting > 0 ? <span className="badge">{waiting}</span> : null}{' '}
+          {unread > 0 ? (
+            <span className="rail-unread">
+              {unread > 999 ? '999+' : unread}
+              <span className="visually-hidden"> unread</span>
+            </span>
+          ) : null}
         </Place>
         <Place href="/projects" icon="folder" also={/^\/p\//}>
           Projects <span className="rail-count">{projects.data?.length ?? ''}</span>

@@ -11,6 +11,7 @@ import { memoryUse, noteView } from '@suzumio/contract/model/note';
 import { noReplyReason, replyAnswer } from '@suzumio/contract/model/reply';
 import { budgetReached, budgetView } from '@suzumio/contract/model/budget';
 import { sessionView, whoAmI } from '@suzumio/contract/model/session';
+import { modelFault } from '@suzumio/contract/model/model-fault';
 import { storageReached, storedView } from '@suzumio/contract/model/storage';
 import { pause } from '@suzumio/contract/model/pause';
 import { daySpending, usageAnswer, usageFigures, usageRow } from '@suzumio/contract/model/usage';
@@ -210,6 +211,7 @@ export const answerSchemas: Readonly<Record<string, z.ZodType>> = {
   BudgetUse: budgetView,
   BudgetReached: budgetReached,
   StorageReached: storageReached,
+  ModelFault: modelFault,
   Stored: storedView,
   BudgetList: usage.budgetListAnswer,
   UsageFigures: usageFigures,

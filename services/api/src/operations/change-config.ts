@@ -19,6 +19,7 @@ import type { Catalog } from '@suzumio/store/cell/catalog';
 import type { Cell } from '@suzumio/store/cell/cell';
 import { seedWorkspaces } from '@suzumio/store/cell/create-project';
 import { policyWithGrants } from '@suzumio/store/cell/grants';
+import { requireRepositories } from '@suzumio/runtime/repository/project-repositories';
 import { ContentStore } from '@suzumio/store/content/content-store';
 import { readToolpacksAnew } from '@suzumio/store/content/take-toolpacks';
 import { applyConfig, requirePossible } from '@suzumio/store/projects/apply-config';
@@ -102,6 +103,10 @@ export async function judge(
   const policy = policyWithGrants(context.policy, context.cell.directory)(store.project);
   const { mayCopy, mayLoad } = admitPosted({ ...context, policy }, stored, current);
   refuseTaken(policy, stored.config, current);
+  await requireRepositories(stored, {
+    mayInspect: (path) => context.host.lookUp(path) !== undefined,
+    known: current,
+  });
   const { config, contents, kept } = await readToolpacksAnew(current, stored.config, mayLoad);
   const loaded = { ...stored, config };
   const { warnings, notes } = saidOf(loaded);

@@ -7,6 +7,7 @@ import { backendOf, isExternal, mountedFor } from '@suzumio/core/config/sandbox-
 import { presetOf } from '@suzumio/core/budgets/presets';
 import type { AllowedDirectories } from '@suzumio/core/policy/check-project';
 import { loadProjectText } from '@suzumio/core/profiles/load-project';
+import { inspectProject } from '@suzumio/runtime/repository/project-repositories';
 import { toolpackFault } from '@suzumio/store/content/take-toolpacks';
 import type { ApiContext } from '../context.js';
 import { admitPosted, objectionsTo, problemsOf } from './admit-posted.js';
@@ -29,13 +30,20 @@ export async function checkPosted(context: ApiContext, file: string): Promise<Ch
   }
   const { config, warnings, notes } = loaded;
   const taken = cell.catalog.projects.all().some(({ id }) => id === config.name);
+  const repositories = await inspected(context, loaded);
   const problems = [
     ...(taken ? [takenName(loaded)] : []),
     ...objectionsTo(context, loaded),
     ...(await toolpackProblems(context, loaded)),
+    ...repositories.problems,
   ];
   const inOrder = problems.toSorted((one, other) => one.line - other.line || one.column - other.column);
-  return { problems: shown(inOrder), warnings: shown(warnings), notes: shown(notes), project: projectOf(config) };
+  return {
+    problems: shown(inOrder),
+    warnings: shown([...warnings, ...repositories.warnings]),
+    notes: shown(notes),
+    project: projectOf(config),
+  };
 }
 
 /** What is wrong with its toolpacks, as far as they may be loaded. */
@@ -47,6 +55,12 @@ async function toolpackProblems(context: ApiContext, loaded: LoadedProject): Pro
   if (message === undefined) return [];
   const path = ['tools', 'toolpacks'];
   return [{ ...loaded.locate(path), code: 'toolpack-invalid', path: path.join('.'), message }];
+}
+
+/** What is wrong with its repositories on this host, as far as they may be cloned. */
+async function inspected(context: ApiContext, loaded: LoadedProject): ReturnType<typeof inspectProject> {
+  if (problemsOf(() => admitPosted(context, loaded)).length > 0) return { problems: [], warnings: [] };
+  return inspectProject(loaded, { mayInspect: (path) => context.host.lookUp(path) !== undefined });
 }
 
 function takenName(loaded: LoadedProject): Omit<ConfigProblem, 'code'> & { code: string } {

@@ -6,6 +6,7 @@ import type { CreateProjectAnswer } from '@suzumio/contract/operations/projects'
 import type { SendMessageRequest } from '@suzumio/contract/operations/messages';
 import type { Labels } from '@suzumio/contract/model/labels';
 import type { Cell } from '@suzumio/store/cell/cell';
+import { requireRepositories } from '@suzumio/runtime/repository/project-repositories';
 import { readProject } from '@suzumio/store/projects/read-project';
 import type { Tx } from '@suzumio/store/sqlite/tx';
 import { type IdempotencyKey, once } from '@suzumio/store/sqlite/once';
@@ -42,6 +43,7 @@ export async function createPostedProject(
   if (before) return { answer: before, repeated: true };
   const loaded = loadProjectText(posted.file, 'file', cell.catalog);
   const allowed = admitPosted(context, loaded);
+  await requireRepositories(loaded, { mayInspect: (path) => context.host.lookUp(path) !== undefined });
   const { config, sourceText } = loaded;
   const begun: { answer?: CreateProjectAnswer } = {};
   try {

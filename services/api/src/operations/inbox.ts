@@ -7,6 +7,7 @@ import { nextSteps } from '@suzumio/core/why/next-steps';
 import { nanoPerUsd } from '@suzumio/core/budgets/model-cost';
 import { projectId } from '@suzumio/protocol/ids';
 import {
+  countMailToUser,
   type InboxEntry,
   isMailToUser,
   type MailEntry,
@@ -36,9 +37,18 @@ export function inboxRuns(): Runs<typeof inbox> {
 
     async countInbox(call) {
       const { projects, unreadable } = await counts.read(call);
-      const some = projects.filter(({ read }) => read.waiting > 0).map(({ project, read }) => ({ project, ...read }));
+      const some = projects
+        .filter(({ read }) => read.waiting > 0)
+        .map(({ project, read: { waiting, failures } }) => ({ project, waiting, failures }));
       const ofAll = call.identity.project === null ? ofCell(call.context).length : 0;
-      return { waiting: some.reduce((sum, { waiting }) => sum + waiting, ofAll), projects: some, unreadable };
+      const marked = call.context.cell.catalog.inboxReads.countMail(call.identity.name);
+      const unread = projects.map(({ project, read }) => Math.max(0, read.mail - (marked.get(project) ?? 0)));
+      return {
+        waiting: some.reduce((sum, { waiting }) => sum + waiting, ofAll),
+        unread: unread.reduce((sum, number) => sum + number, 0),
+        projects: some,
+        unreadable,
+      };
     },
   };
 }
@@ -144,10 +154,13 @@ async function inEach(
   return unreadable;
 }
 
-/** How much of a project waits for a person. */
-function countWaiting(store: ProjectStore): { waiting: number; failures: number } {
-  const waiting = store.snapshot((reader) => readWaiting(reader, store.config));
-  return { waiting: waiting.length, failures: waiting.filter(({ kind }) => kind === 'failure').length };
+/** How much of a project waits for a person, and how many messages it has for one. */
+function countWaiting(store: ProjectStore): { waiting: number; failures: number; mail: number } {
+  return store.snapshot((reader) => {
+    const waiting = readWaiting(reader, store.config);
+    const failures = waiting.filter(({ kind }) => kind === 'failure').length;
+    return { waiting: waiting.length, failures, mail: countMailToUser(reader) };
+  });
 }
 
 function written({ atMs, project, seq }: PlaceInCell): string {

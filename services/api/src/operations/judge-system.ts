@@ -30,6 +30,7 @@ export function judgeSystem(seen: Seen, workers: readonly WorkerView[] | null): 
     ...judgeToolHosts(seen),
     judgeQueue(seen.queue),
     ...judgeMail(seen),
+    ...judgeModels(seen),
     judgeData(seen),
     judgeDisk(seen),
     ...(workers === null ? [] : judgeWorkers(workers)),
@@ -82,6 +83,19 @@ function judgeMail({ failures, undelivered }: Seen): ServerFinding[] {
     ...(failure ? [skipped('agents', `${count(failures.agents, 'agent')} failed`, failure.next)] : []),
     ...(mail ? [skipped('mail', `${count(undelivered.messages, 'message')} undelivered`, mail.next)] : []),
   ];
+}
+
+/** Another preset may have answered instead, so that nothing else shows them. */
+function judgeModels({ models }: Seen): ServerFinding[] {
+  return models
+    .slice(0, mostNamed)
+    .map(({ project, preset, code, message, at }) =>
+      broken(
+        'models',
+        `preset ${preset} of ${project} refuses since ${at} (${code}): ${message}`,
+        'mend what it says; the next answer of the preset clears this',
+      ),
+    );
 }
 
 /** The API writes a heartbeat to the data directory each second. */

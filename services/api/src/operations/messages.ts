@@ -39,8 +39,8 @@ export const messageRuns = (hub: EventHub, access: OpenAccess): Runs<typeof mess
     call.write((tx) => {
       const message = messageCalled(tx, call.body.message).id;
       const posted = replyToMessage(tx, { ...call.body, message, sender: USER_ID, actor: call.actor });
-      const { id, seq, recipients, threadId, to } = posted;
-      return { id, seq, recipients, threadId, to };
+      const { id, seq, recipients, busy, threadId, to } = posted;
+      return { id, seq, recipients, busy, threadId, to };
     }),
 
   broadcast: (call) => call.write((tx) => ({ ...broadcast(tx, { ...call.body, sender: USER_ID, actor: call.actor }) })),

@@ -6,6 +6,7 @@ import type { ListedProject } from '@suzumio/store/cell/project-index';
 import { listAgents } from '@suzumio/store/projects/agents';
 import { storageReached } from '@suzumio/store/content/storage';
 import { budgetsReached } from '@suzumio/store/budgets/read-budgets';
+import { listModelFaults } from '@suzumio/store/models/model-faults';
 import { pageBytes } from '@suzumio/store/sqlite/page';
 import { readProject } from '@suzumio/store/projects/read-project';
 import { isBrokenProject } from '@suzumio/store/sqlite/store-fault';
@@ -24,6 +25,7 @@ export function detailOf({ cell }: ApiContext, store: ProjectStore): ProjectDeta
     cellPaused: cell.catalog.pause.current,
     budgetsReached: budgetsReached(reader, store.config, cell.catalog.spending.budget),
     storageReached: storageReached(reader, store.storage, cell.disk),
+    modelFaults: listModelFaults(reader, store.config),
   }));
 }
 

@@ -4,6 +4,7 @@ import { version } from '@suzumio/runtime/version';
 import { nextSteps } from '@suzumio/core/why/next-steps';
 import { someUndelivered } from '@suzumio/store/mail/redeliver-message';
 import { diskView } from '@suzumio/store/content/storage';
+import { listModelFaults } from '@suzumio/store/models/model-faults';
 import { readWaiting } from '@suzumio/store/projects/inbox-items';
 import type { ProjectStore } from '@suzumio/store/projects/project-store';
 import { projectRow } from '@suzumio/store/rows';
@@ -21,6 +22,7 @@ type Undelivered = SystemAnswer['undelivered']['items'][number];
 interface Troubles {
   failures: { agents: number; items: Failure[] };
   undelivered: { messages: number; items: Undelivered[] };
+  models: SystemAnswer['models'];
 }
 
 /** The most failures, and the most undelivered mail, that one answer has. */
@@ -74,6 +76,10 @@ export function systemRun(): Run<typeof service.getSystem> {
           mostItems,
         ),
       },
+      models: fairly(
+        projects.map(({ read }) => read.models),
+        mostItems,
+      ),
       disk: diskView(cell.disk),
       projects: projects.length + unreadable.length,
       unreadable,
@@ -86,8 +92,9 @@ function troublesOf(store: ProjectStore): Troubles {
   return store.snapshot((reader) => {
     const { project } = store;
     if (projectRow(reader).status === 'completed') {
-      return { failures: { agents: 0, items: [] }, undelivered: { messages: 0, items: [] } };
+      return { failures: { agents: 0, items: [] }, undelivered: { messages: 0, items: [] }, models: [] };
     }
+    const faults = listModelFaults(reader, store.config).slice(0, mostItems);
     const failed = readWaiting(reader, store.config).flatMap((entry) =>
       entry.kind === 'failure' ? [{ ...entry, message: entry.message.slice(0, mostChars) }] : [],
     );
@@ -106,6 +113,7 @@ function troublesOf(store: ProjectStore): Troubles {
           request,
         })),
       },
+      models: faults.map((fault) => ({ project, ...fault })),
       undelivered: {
         messages,
         items: first.map(({ seq, agent, number: turnNumber }) => ({

@@ -1,6 +1,12 @@
 import { parse } from '@suzumio/runtime/http/validate';
 import { withoutReference } from '@suzumio/protocol/conversation';
-import { type AnswerReference, type ChatPurpose, chatRequest, type ChatRequest } from '@suzumio/protocol/model-chat';
+import {
+  type AnswerReference,
+  type ChatPurpose,
+  chatRequest,
+  type ChatRequest,
+  type ReadAnswer,
+} from '@suzumio/protocol/model-chat';
 import { requestHash } from '@suzumio/store/journal';
 import { type AskedImages, askedImages } from './asked-images.js';
 import { jsonBody } from './json-body.js';
@@ -21,6 +27,8 @@ export interface QuestionFacts {
   images: AskedImages;
   /** The answers that its messages repeat, in their order. */
   answers: readonly AnswerReference[];
+  /** What was made of the newest of them. */
+  read: ReadAnswer | undefined;
 }
 
 /** A model call from a request's body. */
@@ -46,6 +54,7 @@ export function parseQuestion(bytes: Uint8Array, purpose: ChatPurpose): Question
     askedBytes: Buffer.byteLength(JSON.stringify(asked)) - images.inlineChars,
     images,
     answers: request.messages.flatMap((message) => (message.role === 'assistant' && message.suzumio) || []),
+    read: request.suzumio,
     request: () => request,
   };
 }

@@ -76,12 +76,12 @@ export class AnswerStream {
   }
 }
 
-function messageOf({ text, refusal, toolCalls, reference }: ReceivedAnswer) {
+function messageOf({ text, refusal, toolCalls, reference, reading }: ReceivedAnswer) {
   return {
     role: 'assistant',
     content: text === '' && toolCalls.length > 0 ? null : text,
     refusal: refusal ?? null,
-    suzumio: reference,
+    suzumio: reference && { ...reference, reading },
     ...(toolCalls.length === 0
       ? {}
       : {

@@ -1,9 +1,10 @@
-import { request as httpRequest, type Agent, type IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import { connectionFailure } from '@suzumio/runtime/http/connection-failure';
+import { connectionFailure, ProxyFailure } from '@suzumio/runtime/http/connection-failure';
+import { answerTo, Outbound } from '@suzumio/runtime/http/outbound';
+import { ProxySettings, shownProxy } from '@suzumio/runtime/http/proxy-settings';
 import { AnswerBody, bytesOf } from './answer-body.js';
 import { AnswerBuilder, type ProviderAnswer } from './answer-builder.js';
 import { AskProgress } from './ask-progress.js';
@@ -27,19 +28,26 @@ export interface ProviderRequest {
   timeoutMs: number;
   /** The longest silence within a stream. */
   silenceMs: number;
-  agents?: { http: Agent; https: Agent };
+  /** @default direct */
+  outbound?: Outbound | undefined;
   signal?: AbortSignal;
 }
 
 /** A request as its bytes: what it was made of takes several times as much, and its answer may take minutes. */
 export interface WrittenRequest extends Omit<ProviderRequest, 'body' | 'images'> {
+  outbound: Outbound;
   isStreamed: boolean;
   bytes: Buffer | RequestBody;
 }
 
-export function written({ body, images, ...request }: ProviderRequest): WrittenRequest {
+export function written({
+  body,
+  images,
+  outbound = new Outbound(new ProxySettings({})),
+  ...request
+}: ProviderRequest): WrittenRequest {
   const bytes = images?.body(body) ?? Buffer.from(JSON.stringify(body));
-  return { ...request, isStreamed: body.stream, bytes };
+  return { ...request, outbound, isStreamed: body.stream, bytes };
 }
 
 const failureBodyBytes = 16 * 1024;
@@ -72,7 +80,7 @@ export async function askProvider(
     if (isSuzumioError(error, 'content-missing')) throw error;
     if (error instanceof ProviderFailure) {
       progress.status = error.status ?? progress.status;
-      throw redactedFailure(askedToWait(error, retryAfter, Date.now()), ask);
+      throw redactedFailure(askedToWait(error, retryAfter, Date.now()), ask, ask.outbound.settings.secrets);
     }
     if (limit.aborted) {
       progress.timedOut = true;
@@ -85,42 +93,64 @@ export async function askProvider(
         },
       );
     }
-    const why = error instanceof Error ? error.message : String(error);
-    const said = progress.connected ? `the provider could not be asked: ${why}` : connectionFailure(error, ask.baseURL);
-    const failure = new ProviderFailure('unavailable', said, undefined, {
-      cause: error,
-    });
-    throw redactedFailure(failure, ask);
+    const refused = error instanceof ProxyFailure && error.refused;
+    const failure = new ProviderFailure(
+      refused ? 'request-refused' : 'unavailable',
+      describe(error, ask, progress),
+      undefined,
+      {
+        cause: error,
+      },
+    );
+    throw redactedFailure(failure, ask, ask.outbound.settings.secrets);
   }
 }
 
-function respond(ask: WrittenRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
-  const url = new URL(`${ask.baseURL.replace(/\/+$/, '')}${ask.format.path}`);
+async function respond(ask: WrittenRequest, signal: AbortSignal, progress: AskProgress): Promise<IncomingMessage> {
+  const url = urlOf(ask);
   const { bytes: body } = ask;
-  const secure = url.protocol === 'https:';
-  return new Promise((resolve, reject) => {
-    const outgoing = (secure ? httpsRequest : httpRequest)(url, {
-      method: 'POST',
-      signal,
-      ...(ask.agents ? { agent: secure ? ask.agents.https : ask.agents.http } : {}),
-      headers: {
-        accept: ask.isStreamed ? 'text/event-stream' : 'application/json',
-        ...ask.headers,
-        'content-type': 'application/json',
-        'content-length': body.length,
-      },
-    });
-    outgoing.on('error', reject);
-    outgoing.on('socket', (socket) => {
-      // A reused socket is connected already.
-      if (!socket.connecting) progress.connected = true;
-      else socket.once(secure ? 'secureConnect' : 'connect', () => (progress.connected = true));
-    });
-    outgoing.on('finish', () => (progress.sent = true));
-    outgoing.on('response', resolve);
-    if (Buffer.isBuffer(body)) outgoing.end(body);
-    else pipeline(Readable.from(body), outgoing).catch(reject);
+  const opened = await ask.outbound.open(url, {
+    method: 'POST',
+    signal,
+    hasKey: hasKey(ask),
+    headers: {
+      accept: ask.isStreamed ? 'text/event-stream' : 'application/json',
+      ...ask.headers,
+      'content-type': 'application/json',
+      'content-length': body.length,
+    },
   });
+  const { outgoing, proxy } = opened;
+  const answer = answerTo(opened, url);
+  outgoing.on('socket', (socket) => {
+    // The connection is the proxy's: only an answer is the provider's.
+    if (proxy) return;
+    // A reused socket, and one through a tunnel, is connected already.
+    if (!socket.connecting) progress.connected = true;
+    else socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', () => (progress.connected = true));
+  });
+  outgoing.on('finish', () => (progress.sent = true));
+  if (Buffer.isBuffer(body)) outgoing.end(body);
+  const sent = Buffer.isBuffer(body) ? answer : pipeline(Readable.from(body), outgoing).then(() => answer);
+  const response = await Promise.race([answer, sent]);
+  progress.connected = true;
+  return response;
+}
+
+function urlOf({ baseURL, format }: WrittenRequest): URL {
+  return new URL(`${baseURL.replace(/\/+$/, '')}${format.path}`);
+}
+
+/** Whether a request has what another may not read: any header of its own may be a key, as may a query. */
+function hasKey({ baseURL, headers }: WrittenRequest): boolean {
+  const { username, password, search } = new URL(baseURL);
+  return Object.keys(headers).length > 0 || username !== '' || password !== '' || search !== '';
+}
+
+function describe(error: unknown, ask: WrittenRequest, progress: AskProgress): string {
+  const proxy = ask.outbound.proxyFor(urlOf(ask), hasKey(ask));
+  if (!progress.connected) return connectionFailure(error, ask.baseURL, proxy && shownProxy(proxy));
+  return `the provider could not be asked: ${error instanceof Error ? error.message : String(error)}`;
 }
 
 /** Reads an answer: events as they come, or all of it as one. */

@@ -1,5 +1,6 @@
 import type { SinglePreset } from '@suzumio/core/budgets/presets';
 import { renderBody } from '@suzumio/core/prompt/body';
+import { withoutThoughts } from '@suzumio/protocol/conversation';
 import type { AnswerReference, ChatMessage } from '@suzumio/protocol/model-chat';
 import { attachedTo, type RepeatedAnswer, repeatedAnswers } from '@suzumio/store/turns/repeated-answers';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
@@ -58,7 +59,8 @@ export class AskedAnswers {
     const attaches =
       sendReasoning && [...this.answers.values()].some((one) => one.by === model && one.attachedBytes > 0);
     const sent = new Set<string>();
-    for (const [at, message] of messages.entries()) {
+    // What its hash is over stays as it is.
+    for (const [at, message] of messages.map(withoutThoughts).entries()) {
       if (message.role !== 'assistant') {
         list.add(message);
         continue;

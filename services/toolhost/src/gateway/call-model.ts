@@ -2,7 +2,7 @@ import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { worstCost } from '@suzumio/core/budgets/model-cost';
 import { type Candidate, candidatesFor, presetOf } from '@suzumio/core/budgets/presets';
 import { externalEngine } from '@suzumio/protocol/handlers';
-import type { AnswerReference, ChatPurpose } from '@suzumio/protocol/model-chat';
+import type { AnswerReading, AnswerReference, ChatPurpose } from '@suzumio/protocol/model-chat';
 import { backOff } from '@suzumio/protocol/retry';
 import { authorizeTool, rejected } from '@suzumio/store/turns/authorize';
 import { configOfTurn } from '@suzumio/store/turns/turn-config';
@@ -11,7 +11,7 @@ import { attemptRow } from '@suzumio/store/rows';
 import { beginModelCall, type ModelQuestion } from '@suzumio/store/models/begin-model-call';
 import type { RecordedAnswer } from '@suzumio/store/journal';
 import type { SqlReader } from '@suzumio/store/sqlite/sql';
-import { lastAnsweringPreset, referenceTo } from '@suzumio/store/turns/repeated-answers';
+import { lastAnsweringPreset, readingAt, referenceTo } from '@suzumio/store/turns/repeated-answers';
 import type { PresentedToken } from '../auth.js';
 import { closed } from '../bodies/close-of.js';
 import type { Question } from '../bodies/question.js';
@@ -53,7 +53,11 @@ export async function callModel(
   { step, purpose, uncaptured }: AskedPlace,
   asked: Question,
   asker: Asker,
-): Promise<{ result: RecordedAnswer; reference: AnswerReference | undefined }> {
+): Promise<{
+  result: RecordedAnswer;
+  reference: AnswerReference | undefined;
+  reading: AnswerReading | null | undefined;
+}> {
   return context.cell.stores.use(token.project, async (store) => {
     const { agent } = authorizeTool(store.reader, token);
     // Handlers call models of their own: this host's keys are not for them.
@@ -75,20 +79,29 @@ export async function callModel(
       requestHash: asked.requestHash,
       preset: asked.model ?? presetOf(config, agent) ?? '',
       worst: worstCost(candidates, size),
+      read: asked.read,
       sent: costSoFar(candidates[0], { asked: size, answerChars: 0 }),
     };
     const begun = await beginCall(context, store, question, asker);
     const made =
       'result' in begun
         ? begun.result
-        : await new ModelCall(context, store, { ...begun, token, worst: question.worst, size, images, answers }).make(
-            candidates,
-            asked.request,
-            (text) => {
-              asker.onText(text);
-            },
-          );
-    return { result: made, reference: referenceTo(store.reader, token.turn, begun.step) };
+        : await new ModelCall(context, store, {
+            ...begun,
+            purpose,
+            token,
+            worst: question.worst,
+            size,
+            images,
+            answers,
+          }).make(candidates, asked.request, (text) => {
+            asker.onText(text);
+          });
+    return {
+      result: made,
+      reference: referenceTo(store.reader, token.turn, begun.step),
+      reading: readingAt(store.reader, token.turn, begun.step),
+    };
   });
 }
 
@@ -121,7 +134,11 @@ async function beginCall(
       }
     }
     if (begun.state === 'recorded') return { result: begun.result, step: begun.step };
-    if (begun.state === 'begun') return begun;
+    if (begun.state === 'begun') {
+      const { reading } = begun;
+      if (reading !== undefined && reading !== 'notes') context.metrics.answersAskedAgain.inc({ reading });
+      return begun;
+    }
     if (begun.state === 'refused') {
       context.transport.wake(store.project);
       throw new SuzumioError(begun.code, begun.message);

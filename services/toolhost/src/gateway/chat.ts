@@ -1,5 +1,7 @@
 import type { AskedMessage } from './asked-answers.js';
 import { noAnswer, readAnswer } from './read-answer.js';
+import type { MaxTokensField } from '@suzumio/contract/model/models-config';
+import { withSystemRole } from './system-role.js';
 import { type ModelRequest, wireChunk, type WireFormat } from './wire.js';
 
 /** The body of a Chat Completions request, with the fields that the server at an address accepts. */
@@ -11,12 +13,12 @@ export function chatBody(
   const { temperature, topP, toolChoice, reasoningEffort } = settings;
   return {
     model,
-    messages: messages.map(wireMessageOf),
+    messages: withSystemRole(messages, settings.systemRole).map(wireMessageOf),
     ...(tools.length === 0 ? {} : { tools, ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }) }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(reasoningEffort === undefined ? {} : { reasoning_effort: reasoningEffort }),
-    ...(maxTokens === undefined ? {} : { [maxTokensField(baseURL)]: maxTokens }),
+    ...(maxTokens === undefined ? {} : { [settings.maxTokensField ?? ownMaxTokensField(baseURL)]: maxTokens }),
     stream: true,
     ...(streamUsage ? { stream_options: { include_usage: true } } : {}),
   };
@@ -43,7 +45,7 @@ function wireMessageOf(message: AskedMessage): object {
 }
 
 /** OpenAI's newer models refuse the older field, and most other servers know only that. */
-function maxTokensField(baseURL: string): 'max_completion_tokens' | 'max_tokens' {
+export function ownMaxTokensField(baseURL: string): MaxTokensField {
   return /(^|\.)openai\.com$|(^|\.)openai\.azure\.com$/.test(new URL(baseURL).hostname)
     ? 'max_completion_tokens'
     : 'max_tokens';

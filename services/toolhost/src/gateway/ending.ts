@@ -4,6 +4,7 @@ import { beginningOf } from '@suzumio/protocol/cut-text';
 import type { Failure } from '@suzumio/protocol/failure-codes';
 import type { DayBudget } from '@suzumio/core/budgets/day-budget';
 import type { UnansweredCall } from '@suzumio/store/models/fail-model-call';
+import { Negotiation } from './adaptation.js';
 import type { ProviderFailure } from './provider-failure.js';
 import type { Endpoint } from './provider-request.js';
 
@@ -60,8 +61,8 @@ export class ProviderRefused extends Error {
   }
 }
 
-/** What is wrong with one model alone, and not with the question: its key, its name, its account. */
-const ofOneModel = new Set(['key-rejected', 'model-unknown', 'quota-spent']);
+/** What is wrong with one model alone, and not with the question: its key, its region, its name, its account. */
+const ofOneModel = new Set(['key-rejected', 'access-refused', 'model-unknown', 'quota-spent']);
 
 /** Whether an error is one candidate's refusal, after which another one is asked. */
 export function isRefusalOfOne(error: unknown): error is Error {
@@ -69,14 +70,27 @@ export function isRefusalOfOne(error: unknown): error is Error {
   return error instanceof ProviderRefused && error.failure.kind !== 'answer-too-large' && !error.failure.isAboutContent;
 }
 
-/** The refusal of all candidates: that the question is too long, where all that have read it say so. */
+/** Refusals for the length of a question, the surest last. */
+const ofLength = ['context-suspected', 'context-overflow'] as const;
+type OfLength = (typeof ofLength)[number];
+
+/** Whether a question was refused for its length. */
+export function isOfLength(error: ProviderRefused): error is ProviderRefused & { failure: { kind: OfLength } } {
+  return ofLength.some((kind) => kind === error.failure.kind);
+}
+
+/** The refusal of all candidates: that the question is too long, where all that have read it say so, or may mean it. */
 export function refusalOfAll(refusals: readonly Error[]): Error {
   const refused = refusals.filter((one) => one instanceof ProviderRefused);
   const ofQuestion = refused.filter(({ failure }) => !ofOneModel.has(failure.kind));
-  const first = ofQuestion.find(({ failure }) => failure.kind !== 'context-overflow') ?? ofQuestion[0] ?? refused[0];
+  const [first = refused[0]] = ofQuestion.toSorted((a, b) => order(a) - order(b));
   if (!first) return refusals[0] ?? new Error('no model was asked');
   const others = refusals.filter((one) => one !== first).map(({ message }) => message);
   return new ProviderRefused(first.failure, first.candidate, first.endpoint, others);
+}
+
+function order({ failure }: ProviderRefused): number {
+  return ofLength.findIndex((kind) => kind === failure.kind);
 }
 
 /** How a failed call ends its attempt. */
@@ -137,6 +151,10 @@ function refused(error: ProviderRefused): Ending {
           ? `look at apiKeyEnv, which the provider "${settings.provider}" does not name`
           : `look at the key in the server's variable ${provider.apiKeyEnv}`,
     },
+    'access-refused': {
+      code: 'provider-access-refused',
+      advice: `the key may be right: look at what the provider serves where this server runs, and at the account of ${provider.apiKeyEnv ?? 'the provider'}`,
+    },
     'quota-spent': {
       code: 'provider-quota-spent',
       advice: `the account of ${provider.apiKeyEnv ?? 'the provider'} has nothing left; top it up, then retry the agent`,
@@ -146,7 +164,14 @@ function refused(error: ProviderRefused): Ending {
       advice: `look at the model "${settings.model}" of preset ${preset}${settings.api === 'responses' ? ', and whether the provider has /responses at all' : ''}${addressAdvice(error)}`,
     },
     'answer-too-large': { code: 'answer-too-large', advice: `bound maxOutputTokens of preset ${preset}` },
-    'request-refused': { code: 'model-refused', advice: `look at the settings of preset ${preset}` },
+    'schema-refused': {
+      code: 'schema-refused',
+      advice: `leave that tool out of the agent's tools, or have a model that takes its schema in place of preset ${preset}`,
+    },
+    'request-refused': {
+      code: 'model-refused',
+      advice: Negotiation.advice(error.failure, error.candidate) || `look at the settings of preset ${preset}`,
+    },
   } as const;
   const refusal = refusals[error.failure.kind as keyof typeof refusals];
   return {

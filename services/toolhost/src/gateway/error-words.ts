@@ -6,6 +6,8 @@ export interface ToldError {
   status: number | undefined;
   code: string;
   type: string;
+  /** The part of the request that it names. */
+  param: string;
   /** Its message; empty where it has none. */
   message: string;
 }
@@ -21,7 +23,7 @@ export function errorIn(body: string): ToldError {
   try {
     return errorOf(JSON.parse(body));
   } catch {
-    return { status: undefined, code: '', type: '', message: plainWords(body) };
+    return { status: undefined, code: '', type: '', param: '', message: plainWords(body) };
   }
 }
 
@@ -36,6 +38,7 @@ export function errorOf(value: unknown): ToldError {
     status: found.flatMap((one) => statusNames.map((name) => statusOf(field(one, name)))).find(Boolean),
     code: named('code'),
     type: named('type') || named('status'),
+    param: named('param'),
     message: wordsOf(outer) || (says(outer) ? beginningOf(JSON.stringify(outer), maxUnreadChars) : ''),
   };
 }

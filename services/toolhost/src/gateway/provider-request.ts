@@ -9,6 +9,7 @@ import type { ChatRequest } from '@suzumio/protocol/model-chat';
 import type { ProviderRequest } from './ask-provider.js';
 import type { AskedAnswers } from './asked-answers.js';
 import { chatBody, chatFormat } from './chat.js';
+import { minAnswerTokens } from './granted-answer.js';
 import { narrowTools } from './narrow-schema.js';
 import { responsesBody, responsesFormat } from './responses.js';
 import type { ShownImages } from './shown-images.js';
@@ -68,33 +69,42 @@ function markOf(parts: readonly unknown[]): string {
 export const defaultTimeoutMs = 10 * 60_000;
 const longestSilenceMs = 2 * 60_000;
 
-/** An answer that may be shorter says nothing. */
-const leastAnswerTokens = 256;
+interface HowAsked {
+  /** Whether a budget counts the cost. */
+  budgeted: boolean;
+  /** The longest answer that the model grants. */
+  maxAnswer?: number;
+  /** The images that the messages refer to, and the answers that they repeat. */
+  images?: ShownImages;
+  answers?: AskedAnswers;
+}
 
 /**
  * The request to a candidate: the conversation is the runner's, the model's settings are the preset's.
  *
- * @param how `budgeted` says whether a budget counts the cost; `images` are those that the messages refer to, `answers`
- *   those that they repeat
+ * @returns with the longest answer that it asks for
  */
 export function providerRequest(
   { settings, provider }: Candidate,
   endpoint: Endpoint,
   request: ChatRequest,
-  { budgeted, images, answers }: { budgeted: boolean; images?: ShownImages; answers?: AskedAnswers },
-): ProviderRequest {
+  { budgeted, maxAnswer = Infinity, images, answers }: HowAsked,
+): ProviderRequest & { maxTokens: number | undefined } {
   const timeoutMs = Math.max(provider.timeoutMs ?? defaultTimeoutMs, shortestTimeoutMs);
   const asked = request.max_completion_tokens ?? request.max_tokens;
   // Without a limit there is no worst-case cost to check against a budget.
   const bound = settings.maxOutputTokens ?? (budgeted ? defaultMaxOutputTokens : undefined);
   const room = answerRoom(settings.contextLimit, request);
   const messages = answers?.messagesFor(request.messages, endpoint.circuit, settings) ?? request.messages;
+  const maxTokens =
+    bound === undefined && asked === undefined
+      ? undefined
+      : Math.min(bound ?? Infinity, asked ?? Infinity, room, maxAnswer);
   const question: ModelRequest = {
     model: askedModel(settings),
     messages: images?.told(messages, settings) ?? messages,
     tools: narrowTools(request.tools ?? []),
-    maxTokens:
-      bound === undefined && asked === undefined ? undefined : Math.min(bound ?? Infinity, asked ?? Infinity, room),
+    maxTokens,
     settings,
   };
   return {
@@ -103,6 +113,7 @@ export function providerRequest(
     timeoutMs,
     silenceMs: Math.min(timeoutMs, provider.chunkTimeoutMs ?? longestSilenceMs),
     images,
+    maxTokens,
     ...(settings.api === 'responses'
       ? { format: responsesFormat, body: responsesBody(question) }
       : { format: chatFormat, body: chatBody(question, endpoint.baseURL, provider.streamUsage) }),
@@ -113,7 +124,7 @@ export function providerRequest(
 function answerRoom(contextLimit: number | undefined, { messages, tools = [] }: ChatRequest): number {
   if (contextLimit === undefined) return Infinity;
   // The estimate of a long question is too high, never too low: a sixteenth is left in any case.
-  const least = Math.min(contextLimit, Math.max(leastAnswerTokens, Math.floor(contextLimit / 16)));
+  const least = Math.min(contextLimit, Math.max(minAnswerTokens, Math.floor(contextLimit / 16)));
   return Math.max(least, contextLimit - tokensOf({ messages, tools }));
 }
 

@@ -1,6 +1,6 @@
 import { createRedactor, shortestSecret } from '@suzumio/runtime/observability/redactor';
 import { beginningOf } from '@suzumio/protocol/cut-text';
-import { ProviderFailure } from './provider-failure.js';
+import type { ProviderFailure } from './provider-failure.js';
 
 /** The parts of a request with credentials. */
 interface Opening {
@@ -15,14 +15,14 @@ const maxMessageChars = 1_000;
  * A failure without credentials: providers, and proxies before them, may echo the request. They are removed before the
  * message is cut, so that no part remains.
  */
-export function redactedFailure(failure: ProviderFailure, request: Opening): ProviderFailure {
-  const secrets = secretsOf(request).filter(({ length }) => length >= shortestSecret);
+export function redactedFailure(
+  failure: ProviderFailure,
+  request: Opening,
+  others: readonly string[] = [],
+): ProviderFailure {
+  const secrets = [...secretsOf(request), ...others].filter(({ length }) => length >= shortestSecret);
   const told = createRedactor(secrets.toSorted((a, b) => b.length - a.length)).redact(failure.message);
-  return new ProviderFailure(failure.kind, beginningOf(told, maxMessageChars), failure.retryAfterMs, {
-    cause: failure.cause,
-    content: failure.isAboutContent,
-    unreadable: failure.unreadable,
-  });
+  return failure.with({ message: beginningOf(told, maxMessageChars) });
 }
 
 /** The credentials in a request, in each form in which they may be echoed. */

@@ -5,6 +5,7 @@ import type { AskedMessage } from './asked-answers.js';
 import type { Fields } from './attached.js';
 import { field } from './error-words.js';
 import { failureWithin, ProviderFailure } from './provider-failure.js';
+import { withSystemRole } from './system-role.js';
 import { noAnswer, readAnswer } from './read-answer.js';
 import {
   count,
@@ -28,12 +29,13 @@ import {
 export function responsesBody({ model, messages, tools, maxTokens, settings }: ModelRequest) {
   const { temperature, topP, toolChoice, reasoningEffort } = settings;
   // The instructions; where there are no other messages, they have to be the input.
-  const first = messages.findIndex(({ role }) => role !== 'system');
+  const role = settings.systemRole ?? 'system';
+  const first = role === 'system' ? messages.findIndex((message) => message.role !== 'system') : 0;
   const system = messages.slice(0, Math.max(0, first));
   return {
     model,
     ...(system.length === 0 ? {} : { instructions: system.map(textOf).join('\n\n') }),
-    input: messages.slice(system.length).flatMap(itemsOf),
+    input: withSystemRole(messages.slice(system.length), role).flatMap(itemsOf),
     ...(tools.length === 0
       ? {}
       : {
@@ -50,7 +52,7 @@ export function responsesBody({ model, messages, tools, maxTokens, settings }: M
     ...(temperature === undefined ? {} : { temperature }),
     ...(topP === undefined ? {} : { top_p: topP }),
     ...(reasoningEffort === undefined ? {} : { reasoning: { effort: reasoningEffort } }),
-    ...(maxTokens === undefined ? {} : { max_output_tokens: maxTokens }),
+    ...(maxTokens === undefined ? {} : { [settings.maxTokensField ?? 'max_output_tokens']: maxTokens }),
     store: false,
     // Without it thoughts are names of what the provider has not stored.
     ...(sendsReasoning(settings) ? { include: ['reasoning.encrypted_content'] } : {}),

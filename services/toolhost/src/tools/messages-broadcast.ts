@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { atWork } from '@suzumio/contract/model/busy-agent';
 import { broadcast } from '@suzumio/store/mail/broadcast';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
@@ -13,7 +14,13 @@ export const messagesBroadcast = defineTool({
     ...messageFields,
   }),
   prepare: (input) => (tx, site) => {
-    const { id, recipients } = broadcast(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
-    return { output: `Sent to ${recipients.join(', ')} as ${id}.`, metadata: { message: id, recipients } };
+    const { id, recipients, busy } = broadcast(tx, {
+      ...input,
+      sender: site.agent,
+      actor: site.agent,
+      turn: site.turn,
+    });
+    const output = [`Sent to ${recipients.join(', ')} as ${id}.`, ...atWork(busy, String)].join(' ');
+    return { output, metadata: { message: id, recipients } };
   },
 });

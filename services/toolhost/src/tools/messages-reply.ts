@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { taskMoves } from '@suzumio/contract/model/task-states';
+import { atWork } from '@suzumio/contract/model/busy-agent';
 import { plainText } from '@suzumio/protocol/plain-text';
 import { replyToMessage } from '@suzumio/store/mail/reply-to-message';
 import { messageFields, name } from './message-fields.js';
@@ -21,8 +22,9 @@ export const messagesReply = defineTool({
   prepare: (input) => (tx, site) => {
     const reply = replyToMessage(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
     const { id, recipients, threadId, to, task } = reply;
+    const said = `Replied to ${to} as ${id}.${task ? ` Task ${task.id} is ${task.state}.` : ''}`;
     return {
-      output: `Replied to ${to} as ${id}.${task ? ` Task ${task.id} is ${task.state}.` : ''}`,
+      output: [said, ...atWork(reply.busy, String)].join(' '),
       metadata: { message: id, recipients, threadId, task },
     };
   },

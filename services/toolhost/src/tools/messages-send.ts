@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { atWork } from '@suzumio/contract/model/busy-agent';
 import { postMessage } from '@suzumio/store/mail/post-message';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
@@ -17,7 +18,7 @@ export const messagesSend = defineTool({
     const message = postMessage(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
     const to = input.channel ?? input.recipient ?? '';
     return {
-      output: `Sent to ${to} as ${message.id}.`,
+      output: [`Sent to ${to} as ${message.id}.`, ...atWork(message.busy, String)].join(' '),
       metadata: { message: message.id, recipients: message.recipients },
     };
   },

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { atWork } from '@suzumio/contract/model/busy-agent';
 import { assignTask } from '@suzumio/store/mail/assign-task';
 import { messageFields, name } from './message-fields.js';
 import { defineTool } from './tool.js';
@@ -15,7 +16,8 @@ export const tasksAssign = defineTool({
     ...messageFields,
   }),
   prepare: (input) => (tx, site) => {
-    const { id, assignee } = assignTask(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
-    return { output: `Assigned to ${assignee} as ${id}.`, metadata: { task: id, assignee } };
+    const { id, assignee, busy } = assignTask(tx, { ...input, sender: site.agent, actor: site.agent, turn: site.turn });
+    const output = [`Assigned to ${assignee} as ${id}.`, ...atWork(busy, String)].join(' ');
+    return { output, metadata: { task: id, assignee } };
   },
 });

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { stepHeader } from '@suzumio/protocol/model-chat';
 import { createInProcessTransport } from '@suzumio/runtime/queue/in-process-transport';
+import { readWaiting } from '@suzumio/store/projects/inbox-items';
 import { expireLease } from '@suzumio/store/turns/leases';
 import { noon } from '../../../../test/support/cell.js';
 import { type Behaviour, event, type ModelServer, startModelServer } from '../../../../test/support/model-server.js';
@@ -56,6 +57,7 @@ backend:
         secret: { provider: other, model: secret-1, price: { input: 0, output: 0 } }
 ${extra}agents:
   ada: { role: thinker, prompt: Think., tools: ["*"] }
+  ada-2: { role: thinker, prompt: Think. }
   ben: { role: thinker, prompt: Think., model: spare, tools: [] }
   cy: { role: thinker, prompt: Think., model: newer, tools: [] }
 `;
@@ -299,6 +301,32 @@ describe('a model that refuses', () => {
     const { ada } = await start();
     expect((await ask(ada, '0', question())).status).toBe(424);
     expect(other.requests).toHaveLength(0);
+  });
+
+  test.each<[string, Behaviour, string]>([
+    ['its key', refusing(401, { message: 'No such key.' }), 'provider-key-rejected'],
+    ['its region', refusing(403, { message: 'This country is not supported.' }), 'provider-access-refused'],
+    ['its account', refusing(402, { message: 'No credit.' }), 'provider-quota-spent'],
+  ])('is named for %s until it answers, though another one answered', async (_, refusal, code) => {
+    behaviour = refusal;
+    const { project, ada } = await start();
+    expect(said(await ask(ada, '0', question()))).toBe('From the other.');
+    const named = () =>
+      bench.testing.store(project, (store) =>
+        readWaiting(store.reader, store.config).filter(({ kind }) => kind === 'model'),
+      );
+    expect(await named()).toEqual([expect.objectContaining({ preset: 'quick', code, next: 'doctor' })]);
+    behaviour = { text: 'Yes.' };
+    const ben = await bench.begin(project, 'ada-2');
+    await ask(ben, '0', question());
+    expect(await named()).toEqual([]);
+  });
+
+  test('is not shortened for where another one is only unavailable: that one is waited for', async () => {
+    behaviour = refusing(400, { message: 'Too long.', code: 'context_length_exceeded' });
+    otherBehaviour = { status: 503 };
+    const { ada } = await start();
+    expect(await ask(ada, '0', question())).toMatchObject({ status: 424, json: { code: 'provider-unavailable' } });
   });
 
   test('is named with its sentence where all do', async () => {

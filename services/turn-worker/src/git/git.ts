@@ -1,30 +1,39 @@
 import { spawn } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
+import { type Proxy, ProxySettings, shownProxy } from '@suzumio/runtime/http/proxy-settings';
+import { createRedactor } from '@suzumio/runtime/observability/redactor';
 import { killMarked } from '../engine/process/marked-processes.js';
 import type { HeldDirectory } from '../files/hold-directory.js';
 import { writeFileAtomically } from '../files/write-file-atomically.js';
-import { gitConfig } from './git-config.js';
-import { GitFailed } from './git-failed.js';
+import { gitConfig, gitEnvironment } from '@suzumio/runtime/repository/git-config';
+import { GitFailed } from '@suzumio/runtime/repository/git-failed';
 
 export interface GitOptions {
   /** The worker's own directory for Git: its configuration and an empty home. */
   directory: string;
   /** The largest file that Git may write, in bytes. */
   maxFileBytes: number;
+  /** Where the proxies are named, and the file of authorities for TLS (GIT_SSL_CAINFO). @default none */
+  environment?: Environment | undefined;
 }
 
 export interface GitRun {
   /** The protocols that may be used. @default none */
   protocols?: readonly string[];
+  /** The address that the command talks to. */
+  remote?: string;
   /** Aborted when the command has to end. */
   signal: AbortSignal;
   /** A directory that the command, and what it starts, has open as descriptor {@link heldFd}. */
   held?: HeldDirectory | undefined;
   /** What the command reads. @default nothing */
-  input?: string;
+  input?: string | undefined;
+  /** A file that is the command's index. */
+  index?: string | undefined;
   /** Takes the standard output; throws to end the command. @default it is kept */
-  onOutput?: (bytes: Buffer) => void;
+  onOutput?: ((bytes: Buffer) => void) | undefined;
 }
 
 /** The descriptor of a directory that Git is given: the first after its standard ones. */
@@ -49,11 +58,13 @@ const limited = 'ulimit -f "$1" && { ulimit -v "$2" 2>/dev/null || :; } && shift
 export class Git {
   readonly #home: string;
   readonly #configFile: string;
+  readonly #proxies: ProxySettings;
   #opened: Promise<void> | undefined;
 
   constructor(private readonly options: GitOptions) {
     this.#home = join(options.directory, 'home');
     this.#configFile = join(options.directory, 'gitconfig');
+    this.#proxies = new ProxySettings(options.environment ?? {});
   }
 
   /**
@@ -61,7 +72,10 @@ export class Git {
    *
    * @throws GitFailed; what `signal` was aborted with; what `onOutput` throws
    */
-  async run(args: readonly string[], { protocols = [], signal, held, input, onOutput }: GitRun): Promise<string> {
+  async run(
+    args: readonly string[],
+    { protocols = [], remote, signal, held, input, index, onOutput }: GitRun,
+  ): Promise<string> {
     this.#opened ??= this.#open().catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
@@ -76,10 +90,12 @@ export class Git {
       detached: true,
       stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe', held?.fd ?? 'ignore'],
       env: {
-        ...environment,
+        ...gitEnvironment,
+        ...this.#wayTo(remote),
         HOME: this.#home,
         GIT_CONFIG_GLOBAL: this.#configFile,
         GIT_ALLOW_PROTOCOL: protocols.join(':'),
+        ...(index === undefined ? {} : { GIT_INDEX_FILE: index }),
         [gitMark]: directory,
       },
     });
@@ -113,11 +129,38 @@ export class Git {
         child.once('exit', end);
       });
       if (stopped) throw stopped.reason;
-      if (code !== 0) throw new GitFailed(args, code ?? by ?? -1, said.text);
+      if (code !== 0) throw this.#failed(args, code ?? by ?? -1, said.text, remote);
       return kept.text;
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** The proxy for an address, and whom to trust; nothing for what stays on this host. */
+  #wayTo(remote: string | undefined): Record<string, string> {
+    if (remote === undefined) return {};
+    const proxy = this.#proxyTo(remote);
+    const authorities = this.options.environment?.GIT_SSL_CAINFO ?? '';
+    return {
+      ...(proxy ? { http_proxy: proxy.url.href, https_proxy: proxy.url.href } : {}),
+      ...(authorities === '' ? {} : { GIT_SSL_CAINFO: authorities }),
+    };
+  }
+
+  #proxyTo(remote = ''): Proxy | undefined {
+    const address = URL.parse(remote);
+    return address ? this.#proxies.proxyFor(address) : undefined;
+  }
+
+  #failed(
+    args: readonly string[],
+    ended: number | NodeJS.Signals,
+    diagnostics: string,
+    remote: string | undefined,
+  ): GitFailed {
+    const proxy = this.#proxyTo(remote);
+    const clean = createRedactor(this.#proxies.secrets).redact(diagnostics);
+    return new GitFailed(args, ended, clean, proxy && shownProxy(proxy));
   }
 
   async #open(): Promise<void> {
@@ -127,20 +170,6 @@ export class Git {
     await writeFileAtomically(this.#configFile, gitConfig);
   }
 }
-
-/** Nothing of the worker's own environment. */
-const environment = {
-  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
-  LC_ALL: 'C',
-  GIT_CONFIG_NOSYSTEM: '1',
-  GIT_ATTR_NOSYSTEM: '1',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_ASKPASS: '/bin/false',
-  SSH_ASKPASS: '/bin/false',
-  GIT_PROTOCOL_FROM_USER: '0',
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_OPTIONAL_LOCKS: '0',
-} as const;
 
 /** The end of an output. */
 class Tail {

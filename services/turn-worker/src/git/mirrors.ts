@@ -2,15 +2,16 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CloneRequest } from '@suzumio/protocol/repository';
+import { fetchFailure, GitFailed } from '@suzumio/runtime/repository/git-failed';
+import { RepositoryProblem } from '@suzumio/runtime/repository/repository-problem';
+import { requirePlain } from '@suzumio/runtime/repository/require-plain';
 import { HeldDirectory } from '../files/hold-directory.js';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
 import { treeSize } from '../files/tree-size.js';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { type Git, heldFd } from './git.js';
-import { fetchFailure, GitFailed } from './git-failed.js';
 import { inTime, type InTimeOptions, unlessAborted } from './in-time.js';
-import { requirePlain } from './require-plain.js';
 
 export interface MirrorsOptions {
   git: Git;
@@ -85,8 +86,9 @@ export class Mirrors {
         );
       });
     } catch (error) {
-      if (error instanceof GitFailed) throw fetchFailure(error, clone.git, clone.ref);
-      throw error;
+      const problem = error instanceof GitFailed ? fetchFailure(error, clone, held?.at(heldFd)) : error;
+      if (!(problem instanceof RepositoryProblem)) throw problem;
+      throw new AttemptFailure(problem.code, problem.message);
     } finally {
       await held?.close();
     }
@@ -137,9 +139,16 @@ export class Mirrors {
     const reference = `refs/suzumio/${hashOf(clone.ref ?? '')}`;
     let commit: string;
     try {
-      await git.run(['init', '--quiet', '--bare', '--template=', mirror], { signal });
+      if (held) await requirePlain(held.at(), clone.git);
+      const format = hasMirror ? [] : [`--object-format=${await this.#formatOf(clone, held, signal)}`];
+      await git.run(['init', '--quiet', '--bare', '--template=', ...format, mirror], { signal });
       commit = await this.#fetchInto({ mirror, reference }, clone, held, signal);
     } catch (error) {
+      if (hasMirror && error instanceof GitFailed && error.isOtherFormat) {
+        // Another repository has replaced it.
+        await removeTree(mirror);
+        return this.#bringUpToDate({ name, hasMirror: false }, clone, held, signal);
+      }
       // Of a repository of this host it is not known then what was fetched.
       const isSound = hasMirror && !held && (wasStopped(error, signal) || isOfOtherSide(error));
       // Where that fails, it is fetched anew.
@@ -155,6 +164,23 @@ export class Mirrors {
     return { mirror, reference, commit };
   }
 
+  /** How a repository names its objects, which a mirror of it does, too. */
+  async #formatOf(
+    { git: source }: CloneSource,
+    held: HeldDirectory | undefined,
+    signal: AbortSignal,
+  ): Promise<'sha1' | 'sha256'> {
+    const from = held?.at(heldFd) ?? source;
+    // Of some there is no HEAD.
+    for (const names of [['HEAD'], []]) {
+      const how = { signal, held, ...wayTo(source, held) };
+      const listed = await this.options.git.run(['ls-remote', '--quiet', from, ...names], how);
+      const id = /^([0-9a-f]{40,64})\t/m.exec(listed)?.[1];
+      if (id !== undefined) return id.length === 64 ? 'sha256' : 'sha1';
+    }
+    return 'sha1';
+  }
+
   async #fetchInto(
     { mirror, reference }: Omit<Fetched, 'commit'>,
     { git: source, ref, depth }: CloneSource,
@@ -162,7 +188,6 @@ export class Mirrors {
     signal: AbortSignal,
   ): Promise<string> {
     const { git } = this.options;
-    if (held) await requirePlain(held.at(), source);
     const wanted = `+${ref ?? 'HEAD'}:${reference}`;
     await git.run(
       [
@@ -171,11 +196,13 @@ export class Mirrors {
         '--quiet',
         '--no-tags',
         '--no-write-fetch-head',
+        // What the source is cut off at, the mirror is, too.
+        '--update-shallow',
         ...depthOf(depth),
         held?.at(heldFd) ?? source,
         wanted,
       ],
-      { signal, held, protocols: held ? ['file'] : ['https', 'http'] },
+      { signal, held, ...wayTo(source, held) },
     );
     // Whoever may write there may have changed it meanwhile. What was fetched is left unfinished then, and removed.
     if (held) await requirePlain(held.at(), source);
@@ -229,6 +256,9 @@ async function removeLeft(mirror: string): Promise<void> {
     }
   }
 }
+
+const wayTo = (remote: string, directory: HeldDirectory | undefined) =>
+  directory ? { protocols: ['file'] } : { protocols: ['https', 'http'], remote };
 
 const isPath = (git: string) => git.startsWith('/');
 

@@ -5,7 +5,7 @@ import { type LookRequest, maxShallowCommits, maxUpstreamPacks } from '@suzumio/
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import { hashBytes } from '../files/hash-bytes.js';
 import type { Git } from './git.js';
-import { GitFailed } from './git-failed.js';
+import { GitFailed } from '@suzumio/runtime/repository/git-failed';
 import { type Fetched, maxShallowBytes, shallowBytes } from './mirrors.js';
 
 /** Where a repository is, and a pack of what is new there. */

@@ -1,14 +1,15 @@
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Environment } from '@suzumio/core/config/environment';
 import { messageOf } from '@suzumio/contract/errors/suzumio-error';
 import type { GitAuthor } from '@suzumio/protocol/git-author';
 import { type CloneRequest, lookMs, type LookRequest } from '@suzumio/protocol/repository';
+import { inspectTree, type RunGit } from '@suzumio/runtime/repository/inspect-tree';
 import { AttemptFailure } from '../engine/attempt-failure.js';
 import type { WorkspaceBounds } from '../workspace/workspace-bounds.js';
 import { Git } from './git.js';
 import { errnoOf } from '../files/errno.js';
 import { removeTree } from '../files/remove-tree.js';
-import { inspectTree } from './inspect-tree.js';
 import { type Looked, packNews } from './pack-news.js';
 import { depthOf, type Fetched, Mirrors } from './mirrors.js';
 
@@ -22,6 +23,8 @@ export interface RepositoriesOptions {
    * repository.
    */
   cloneMs: number;
+  /** Where the proxies are named, and the authorities that sign certificates. @default none */
+  environment?: Environment | undefined;
   /** The longest time that looking for what is new may take where there is a mirror, in milliseconds. @default {@link lookMs} */
   lookMs?: number;
 }
@@ -56,7 +59,7 @@ export class Repositories {
 
   constructor(private readonly options: RepositoriesOptions) {
     const { directory, bounds, cloneMs } = options;
-    this.#git = new Git({ directory, maxFileBytes: bounds.maxFileBytes });
+    this.#git = new Git({ directory, maxFileBytes: bounds.maxFileBytes, environment: options.environment });
     this.#mirrors = new Mirrors({
       git: this.#git,
       directory: join(directory, 'mirrors'),
@@ -78,8 +81,7 @@ export class Repositories {
   ): Promise<Cloned> {
     const how = { signal, check, what: 'cloned', mostMs: () => this.options.cloneMs } as const;
     return this.#mirrors.fetch(request, how, async (fetched, either) => {
-      const within = { bounds, ignored, name: request.git, signal: either };
-      const tracked = await inspectTree(this.#git, fetched, within);
+      const tracked = await this.#inspect(fetched, request, { bounds, ignored, signal: either });
       await this.#cloneFrom(fetched, request, to, author, either);
       return { commit: fetched.commit, tracked };
     });
@@ -104,13 +106,27 @@ export class Repositories {
       const looked = await this.#mirrors.fetch(request, how, async (fetched, either) => {
         // What was there before was looked at before.
         if (fetched.commit !== request.known.at(-1)) {
-          await inspectTree(this.#git, fetched, { bounds, ignored, name: request.git, signal: either });
+          await this.#inspect(fetched, request, { bounds, ignored, signal: either });
         }
         return packNews(this.#git, fetched, request, { directory: own, signal: either });
       });
       return await use(looked);
     } finally {
       await removeTree(own);
+    }
+  }
+
+  async #inspect(
+    { mirror, commit }: Fetched,
+    request: CloneRequest,
+    { bounds, ignored, signal }: { bounds: WorkspaceBounds; ignored: readonly string[]; signal: AbortSignal },
+  ): Promise<string[]> {
+    const run: RunGit = (args, options) => this.#git.run(args, { ...options, signal });
+    const scratch = join(mirror, 'suzumio-index');
+    try {
+      return await inspectTree(run, { gitDir: mirror, commit, request, bounds, ignored, scratch });
+    } finally {
+      await Promise.all([scratch, `${scratch}.lock`].map((file) => rm(file, { force: true })));
     }
   }
 
@@ -144,9 +160,11 @@ export class Repositories {
     const gitDir = join(to, '.git');
     const here = [`--git-dir=${gitDir}`, `--work-tree=${to}`];
     const run = (...args: string[]) => this.#git.run([...here, ...args], { signal, protocols: ['file'] });
-    await this.#git.run(['init', '--quiet', '--template=', `--initial-branch=${branch}`, to], { signal });
+    const format = `--object-format=${commit.length === 64 ? 'sha256' : 'sha1'}`;
+    await this.#git.run(['init', '--quiet', '--template=', format, `--initial-branch=${branch}`, to], { signal });
     const fetched = `+${reference}:refs/suzumio/base`;
-    await run('fetch', '--quiet', '--no-tags', '--no-write-fetch-head', ...depthOf(depth), mirror, fetched);
+    const how = ['--quiet', '--no-tags', '--no-write-fetch-head', '--update-shallow', ...depthOf(depth)];
+    await run('fetch', ...how, mirror, fetched);
     // A clone that was not recorded may have left files in ignored directories.
     await run('checkout', '--quiet', '--force', '--no-track', '-B', branch, commit);
     await run('config', 'user.name', name);

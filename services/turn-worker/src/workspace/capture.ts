@@ -1,7 +1,7 @@
 import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import type { AttemptStats } from '@suzumio/protocol/attempts';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
-import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
+import { isLeftover, ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { type EntryAttributes, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
@@ -25,7 +25,7 @@ import {
 } from './unreadable-entry.js';
 import { Uncaptured } from './uncaptured.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
-import { isLeftover, weigh } from './weigh.js';
+import { weigh } from './weigh.js';
 import { WorkspaceTooLarge } from './workspace-errors.js';
 
 export interface CaptureOptions {

@@ -1,5 +1,5 @@
 import { inBlocks } from '@suzumio/protocol/disk-blocks';
-import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
+import { isLeftover, ownArtifacts } from '@suzumio/protocol/own-artifacts';
 import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
@@ -19,13 +19,6 @@ interface Weight {
   bytes: number;
   entries: number;
 }
-
-/**
- * Output of commands, files that a killed tool left half written, and what has the name under which snapshots have something else:
- * they end with the turn.
- */
-export const isLeftover = (path: string) =>
-  path === '.suzumio' || path === ownArtifacts || /(?:^|\/)\.suzumio-[^/]*\.tmp$/.test(path);
 
 /** Where counting stops: the largest workspace that a turn may have for a while. */
 const mostEntries = 500_000;

@@ -254,18 +254,6 @@ describe('a repository is refused by what it is', () => {
     );
   });
 
-  test('but not for a comment on LFS', async () => {
-    origin.commit({ '.gitattributes': '# filter=lfs is not for us\n  # *.bin filter=lfs\n*.md text\n' });
-    expect(await refusal({})).toBe('none');
-  });
-
-  test('with files in LFS', async () => {
-    origin.commit({ 'data/.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' });
-    expect(await refusal({})).toMatch(
-      /^repository-unsupported: .* keeps files in LFS \(data\/\.gitattributes\), which are not fetched/,
-    );
-  });
-
   test.each([
     ['.suzumio/teams.yaml', '.suzumio'],
     ['docs/.suzumio-1.tmp', 'docs/.suzumio-1.tmp'],

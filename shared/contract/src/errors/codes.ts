@@ -143,6 +143,8 @@ export const errorCodes = {
   'step-limit-reached': { status: 429, retryable: false },
   'budget-reached': { status: 402, retryable: false },
   'context-overflow': { status: 422, retryable: false },
+  // The refusal has no words, and the question is long: results are shortened, and nothing else.
+  'context-suspected': { status: 422, retryable: false },
   'provider-unavailable': { status: 424, retryable: true },
   'provider-refused': { status: 424, retryable: false },
 

@@ -14,6 +14,7 @@ export const modelAnswerFacts = modelCallView
     cachedTokens: true,
     costUsd: true,
     estimated: true,
+    reading: true,
   })
   .extend({
     finishReason: z.string().nullable().describe('Why it ended, as the provider said.'),
@@ -35,6 +36,11 @@ export const conversationEntry = z.object({
     .nullable()
     .describe('The attempt that was answered so. Later ones are given the same, from the journal.'),
   text: z.string(),
+  thoughts: z
+    .string()
+    .describe(
+      'What a model thought before an answer, where its server left that in the text; cut where it is very long.',
+    ),
   cutChars: z.int().describe('How much longer the text is, in UTF-16 code units.'),
   calls: z
     .array(z.object({ id: z.string(), name: z.string(), arguments: z.string() }))

@@ -133,6 +133,7 @@ export const eventTable = {
     durationMs: z.int(),
     calls: count,
     finishReason: text.nullable(),
+    changes: z.array(text).optional(),
   }),
   'budget.reached': told("A budget is used up: the agent's or the project's, as `of` says.", {
     of: text,

@@ -3,6 +3,7 @@ import { priority } from '@suzumio/protocol/ids';
 import { messageKind } from '@suzumio/protocol/message-kind';
 import * as z from 'zod';
 import { budgetChange } from './budget.js';
+import { modelFault } from './model-fault.js';
 import { nextStep } from './next-request.js';
 import { pause } from './pause.js';
 
@@ -50,6 +51,12 @@ export const inboxItem = z
       ...nextStep.shape,
     }),
     z.object({
+      kind: z.literal('model'),
+      ...ofProject,
+      ...modelFault.pick({ preset: true, code: true, message: true }).shape,
+      ...nextStep.shape,
+    }),
+    z.object({
       kind: z.literal('message'),
       ...ofProject,
       message: z.object({
@@ -65,12 +72,14 @@ export const inboxItem = z
       ...nextStep.shape,
     }),
   ])
-  .describe('What waits for a person (a report, a failure, a pause, a budget), or what an agent sent to `user`.');
+  .describe(
+    'What waits for a person (a report, a failure, a pause, a budget, a model that refuses), or what an agent sent to `user`.',
+  );
 export type InboxItem = z.infer<typeof inboxItem>;
 export type InboxKind = InboxItem['kind'];
 
 /** The kinds of what waits for a person, apart from mail. */
-export const waitingKinds = ['report', 'failure', 'pause', 'budget'] as const satisfies readonly InboxKind[];
+export const waitingKinds = ['report', 'failure', 'pause', 'budget', 'model'] as const satisfies readonly InboxKind[];
 
 const settled = {
   id: z.string().describe("Its event's project and number."),
@@ -124,7 +133,7 @@ export const decision = z
   );
 export type Decision = z.infer<typeof decision>;
 
-export const inboxKinds = ['report', 'failure', 'pause', 'budget', 'message'] as const satisfies readonly InboxKind[];
+export const inboxKinds = [...waitingKinds, 'message'] as const satisfies readonly InboxKind[];
 
 /** From this share of a budget on, it is in the inbox. */
 export const budgetShareTold = 0.8;

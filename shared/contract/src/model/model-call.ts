@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { answerReading } from '@suzumio/protocol/model-chat';
 
 const time = z.iso.datetime();
 
@@ -19,6 +20,11 @@ export const modelCallView = z.object({
   cachedTokens: z.int().describe('How many of the input tokens the provider read from its cache.'),
   costUsd: z.number(),
   estimated: z.boolean().describe('Whether the tokens are estimated, because the provider counted none.'),
+  reading: answerReading
+    .nullable()
+    .describe(
+      'What was made of an answer that ended no turn: `cut` at its longest, a `call-as-text`, `blank`, `oversized` where its workspace is too large to be captured, `notes` on earlier turns. After the first four the model was asked again.',
+    ),
   errorCode: z.string().nullable(),
   startedAt: time,
   endedAt: time.nullable(),

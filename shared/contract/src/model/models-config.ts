@@ -58,6 +58,14 @@ export const modelPrice = z.strictObject({
 });
 export type ModelPrice = z.infer<typeof modelPrice>;
 
+/** The fields in which servers take the longest answer. */
+export const maxTokensField = z.enum(['max_tokens', 'max_completion_tokens', 'max_output_tokens']);
+export type MaxTokensField = z.infer<typeof maxTokensField>;
+
+/** The roles in which servers take the system's message. */
+export const systemRole = z.enum(['system', 'developer', 'user']);
+export type SystemRole = z.infer<typeof systemRole>;
+
 const singlePreset = z.strictObject({
   provider: line(120),
   model: line(200),
@@ -66,6 +74,12 @@ const singlePreset = z.strictObject({
   temperature: z.exactOptional(decimal(0, 2)),
   topP: z.exactOptional(decimal(0, 1)),
   maxOutputTokens: z.exactOptional(wholeNumber(1, 10_000_000)),
+  /** The field in which the longest answer is sent. @default what the provider takes */
+  maxTokensField: z.exactOptional(maxTokensField),
+  /** The role of the system's message. @default `system`, or another one where the provider refuses that */
+  systemRole: z.exactOptional(systemRole),
+  /** Whether settings of the preset are left out where the provider refuses them. @default false */
+  lenient: z.exactOptional(flag),
   toolChoice: z.exactOptional(z.enum(['auto', 'none', 'required'])),
   reasoningEffort: z.exactOptional(line(40)),
   /** Whether what the provider attaches to answers (reasoning, signatures) is sent back to it, which some refuse. @default true */

@@ -228,11 +228,15 @@ const toolpackOf = <Local extends z.ZodType>(local: Local) =>
 /** A toolpack: one that comes with Suzumio, a directory of the host, or an MCP server. */
 export const toolpackConfig = toolpackOf(localToolpack);
 
-/** The repository that a project's agents share. */
+/** The repository that a project's agents share, and what clones do without. */
 export const gitConfig = z.strictObject({
   shared: flag,
   /** The agents that may move every branch and tag; others move their own. */
   maintainers: z.exactOptional(z.array(z.string()).max(1000)),
+  /** Files in Git LFS: refused, or cloned as their pointers. @default refuse */
+  lfs: z.exactOptional(z.enum(['refuse', 'pointers'])),
+  /** Submodules: refused, or left out of clones. @default refuse */
+  submodules: z.exactOptional(z.enum(['refuse', 'skip'])),
 });
 
 /** Limits of a turn. Durations in milliseconds. */

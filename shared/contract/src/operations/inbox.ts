@@ -40,6 +40,7 @@ export const inboxCounts = z.object({
   waiting: z
     .int()
     .describe('How many reports, failures, pauses and budgets wait, with those of the whole cell; not the messages.'),
+  unread: z.int().describe('How many messages to `user` the holder of the token has not marked as read.'),
   projects: z
     .array(z.object({ project: z.string(), waiting: z.int(), failures: z.int().describe('Failed agents among them.') }))
     .describe('The projects in which something waits.'),

@@ -7,6 +7,7 @@ import { redaction, redactionLeft, redactionReason } from '../model/redaction.js
 import { replyAnswer } from '../model/reply.js';
 import { searchMeaning, searchText } from '../model/search.js';
 import { mailCount } from '../model/mail-count.js';
+import { busyAgent } from '../model/busy-agent.js';
 import { messageDetail, messageView } from '../model/message.js';
 import { threadView } from '../model/thread.js';
 import { json, resource } from './operation.js';
@@ -78,6 +79,7 @@ export const postedMessage = z.object({
   id: z.string(),
   seq: z.int().describe("Its number in the project's mail."),
   recipients: z.array(z.string()).describe('The agents that have it unread now.'),
+  busy: z.array(busyAgent).describe('Those of them that are at work, and read it after the turn that runs.'),
 });
 
 export const messageListAnswer = listOf(messageView);

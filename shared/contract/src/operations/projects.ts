@@ -7,6 +7,7 @@ import { projectConfig } from '../model/project-config.js';
 import { projectStatuses } from '../model/project-status.js';
 import { storageReached } from '../model/storage.js';
 import { agentView } from '../model/agent.js';
+import { modelFault } from '../model/model-fault.js';
 import { projectView } from '../model/project.js';
 import { attachments, mailRefusals, messageBody, postedMessage, sendMessageRequest } from './messages.js';
 import { json, resource } from './operation.js';
@@ -85,7 +86,9 @@ export const requestChangesRequest = request({
   status: z
     .enum(['submitted', 'completed'])
     .optional()
-    .describe('The status in which the report was read: the request is refused where the project has another one.'),
+    .describe(
+      'The status in which the report was read, `submitted` by default: the request is refused where the project has another one. An approved report is sent back with `completed`.',
+    ),
 });
 
 /** What the cell's index says of a project: it may say `running` for a moment longer than is true. */
@@ -102,6 +105,7 @@ export const projectDetailAnswer = projectAnswer.extend({
   cellPaused: pause.nullable().describe('Set where the whole cell starts no turns for a while.'),
   budgetsReached: z.array(budgetReached).describe('The budgets that keep agents from new turns.'),
   storageReached: z.array(storageReached).describe('The bounds of what may be stored that are reached.'),
+  modelFaults: z.array(modelFault).describe('The presets that refused when they were asked last.'),
 });
 export type ProjectDetailAnswer = z.infer<typeof projectDetailAnswer>;
 
@@ -256,7 +260,8 @@ export const projects = resource('Projects', {
     path: '/api/projects/:project/request-changes',
     scope: 'operate',
     summary: 'Sends the report back with a message, and lets the project run again.',
-    description: 'Allowed where it is `submitted` or `completed`. The status and the mail change in one transaction.',
+    description:
+      'Allowed where it is `submitted`, or `completed` where the request says so. The status and the mail change in one transaction. What was decided meanwhile is refused with who decided what, and when.',
     body: requestChangesRequest,
     answers: { 200: { description: 'It runs, and the message is sent.', content: json(requestChangesAnswer) } },
     refusals: [

@@ -1,5 +1,6 @@
 import { failureCode } from '@suzumio/protocol/failure-codes';
 import * as z from 'zod';
+import { modelFault } from '../model/model-fault.js';
 import { nextStep } from '../model/next-request.js';
 import { pause } from '../model/pause.js';
 import { storedView } from '../model/storage.js';
@@ -129,6 +130,11 @@ export const systemAnswer = z.object({
       ),
     })
     .describe('Failed agents of all projects that are not completed: how many, and the first 50 of them.'),
+  models: z
+    .array(modelFault.extend({ project: z.string() }))
+    .describe(
+      'Presets of projects that are not completed that refused when they were asked last: the first 50 of them.',
+    ),
   undelivered: z
     .object({
       messages: z.int(),

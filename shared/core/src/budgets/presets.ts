@@ -14,6 +14,12 @@ export interface Candidate {
   readonly provider: ModelProvider;
 }
 
+/** The part of a project's config that names the models of its agents. */
+interface AgentModels {
+  readonly backend: { readonly runner: Pick<ProjectConfig['backend']['runner'], 'model' | 'models'> };
+  readonly agents: Readonly<Record<string, { readonly model?: string | undefined }>>;
+}
+
 /** The provider's name of a model. */
 export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 'model'>): string {
   return apiModel ?? model;
@@ -25,7 +31,7 @@ export function askedModel({ apiModel, model }: Pick<SinglePreset, 'apiModel' | 
  * @param asked a preset that the runner names: the agent's own, or one in its list
  * @throws SuzumioError `preset-unknown`
  */
-export function candidatesFor(config: ProjectConfig, agent: string, asked?: string): Candidate[] {
+export function candidatesFor(config: AgentModels, agent: string, asked?: string): Candidate[] {
   const own = presetOf(config, agent);
   const models = config.backend.runner.models;
   if (own === undefined || models === undefined) {
@@ -43,14 +49,14 @@ export function candidatesFor(config: ProjectConfig, agent: string, asked?: stri
 }
 
 /** The presets that an agent's runner may name: the agent's own first, then those in its list. */
-export function presetsFor(config: ProjectConfig, agent: string): string[] {
+export function presetsFor(config: AgentModels, agent: string): string[] {
   const own = presetOf(config, agent);
   const { models } = config.backend.runner;
   return own === undefined || models === undefined ? [] : [...reachable(models, own)];
 }
 
 /** The preset of an agent: its own, else the project's. */
-export function presetOf(config: ProjectConfig, agent: string): string | undefined {
+export function presetOf(config: AgentModels, agent: string): string | undefined {
   return config.agents[agent]?.model ?? config.backend.runner.model;
 }
 
@@ -61,7 +67,7 @@ export function contextLimitOf(config: ProjectConfig, agent: string): number {
 }
 
 /** The context of a preset that sets none: nearly all models have it. */
-const defaultContextLimit = 32_000;
+export const defaultContextLimit = 32_000;
 
 /** Those of an agent's presets that see no images. An agent sees if each of its models does: any of them may be asked. */
 export function blindPresets(config: ProjectConfig, agent: string): string[] {

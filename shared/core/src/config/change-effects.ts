@@ -75,6 +75,14 @@ const rules: readonly Rule[] = [
     of: ({ after }) =>
       after === true ? undefined : atOnce('Nothing is pushed or fetched from now on; what was pushed stays.'),
   },
+  {
+    path: 'git.lfs',
+    of: nextTurn('Clones that are made from now on go by it, and what is new in the repository does.'),
+  },
+  {
+    path: 'git.submodules',
+    of: nextTurn('Clones that are made from now on go by it, and what is new in the repository does.'),
+  },
   { path: 'git.maintainers', of: ofList('These move their own branches alone from now on') },
   { path: 'scheduler', of: nextTurn('Counted when the next turn is to begin.') },
   {

@@ -55,11 +55,11 @@ export function completeConfig(source: SourceConfig, directory: string): FileCon
 
 /** A counted agent's entry stands for all of its agents. */
 function completeGit(
-  { shared, maintainers }: NonNullable<SourceConfig['git']>,
+  { shared = false, maintainers, ...others }: NonNullable<SourceConfig['git']>,
   idsOfEntry: ReadonlyMap<string, string[]>,
 ): NonNullable<ProjectConfig['git']> {
   const ids = maintainers?.flatMap((agent) => idsOfEntry.get(agent) ?? [agent]);
-  return { shared, ...(ids && { maintainers: [...new Set(ids)] }) };
+  return { shared, ...others, ...(ids && { maintainers: [...new Set(ids)] }) };
 }
 
 function expandAgent(base: string, source: SourceAgent, directory: string): [string, FileAgentConfig][] {

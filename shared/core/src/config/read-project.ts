@@ -2,11 +2,12 @@ import { type FileConfig, fileConfig } from '@suzumio/contract/model/project-con
 import { isEnvValue } from './agent-env.js';
 import { refuseExpansion } from './check-expansion.js';
 import { type CheckedFile, checkReferences } from './check-references.js';
+import { checkLimits } from './check-limits.js';
 import { refuseReadingThisMachine } from './check-literal.js';
 import { refuseSecrets, refuseSecretVariables } from './check-secrets.js';
 import { completeConfig } from './complete-config.js';
 import { childOf, type ConfigNode, type ConfigPath, itemsOf, locate, mapScalars, toPlain } from './config-node.js';
-import { ProblemList } from './config-problem.js';
+import { type Place, ProblemList } from './config-problem.js';
 import { type Environment, isReadAtRunTime, substituteEnvironment, unescapeEnvironment } from './environment.js';
 import { unescapeImport } from './import-marker.js';
 import { configLimits } from './limits.js';
@@ -108,7 +109,14 @@ function validate(
   // Every source is parsed in its rendered form: one schema defines a config and its order.
   const config = complete === undefined ? undefined : parseTree(fileConfig, root, complete, problems);
   if (config === undefined || !problems.isEmpty) throw problems.toError();
+  checkLimits(config, (path) => locateField(root, config, path), warnings);
   return config;
+}
+
+/** Where in its file a field of the completed config is. */
+function locateField(root: ConfigNode, config: FileConfig, path: ConfigPath): Place {
+  const found = locate(root, isRendered(root) ? path : pathInFile(path, config, root));
+  return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);
 }
 
 function completeSource(root: ConfigNode, directory: string, problems: ProblemList): FileConfig | undefined {
@@ -137,10 +145,7 @@ function sourceOf(
     files,
     warnings: said.warnings.sorted(),
     notes: said.notes.sorted(),
-    locate: (path) => {
-      const found = locate(root, isRendered(root) ? path : pathInFile(path, config, root));
-      return found.complete ? found.node.place : (found.keyPlace ?? found.node.place);
-    },
+    locate: (path) => locateField(root, config, path),
   };
 }
 

@@ -70,13 +70,15 @@ export function sharedOf({ agents, git }: FileConfig, id: string): SharedReposit
 }
 
 /** The repository that an agent's new workspace is a clone of; undefined where it is none. */
-export function cloneOf({ agents }: FileConfig, id: string): CloneRequest | undefined {
+export function cloneOf({ agents, git: settings }: FileConfig, id: string): CloneRequest | undefined {
   const { git, ref, depth, branch } = agents[id]?.workspace ?? {};
   if (git === undefined) return undefined;
   return {
     git,
     ...(ref === undefined ? {} : { ref }),
     ...(depth === undefined ? {} : { depth }),
+    ...(settings?.lfs === 'pointers' ? { lfs: settings.lfs } : {}),
+    ...(settings?.submodules === 'skip' ? { submodules: settings.submodules } : {}),
     branch: branchOf(branch, id),
   };
 }

@@ -5,6 +5,7 @@ import {
   channelConfig,
   dockerConfig,
   fileAgentConfig,
+  gitConfig,
   hasEntries,
   mountConfig,
   observabilityConfig,
@@ -47,6 +48,7 @@ export const sourceConfig = projectConfig.omit({ rendered: true }).extend({
   agents: z.record(projectConfig.shape.agents.keyType, sourceAgent).refine(hasEntries, { error: atLeastOneAgent }),
   tools: z.strictObject({ toolpacks: z.array(toolpackConfig).max(100).optional() }).optional(),
   turn: turnConfig.partial().optional(),
+  git: gitConfig.partial({ shared: true }).optional(),
   observability: z
     .strictObject({
       http: observabilityConfig.shape.http.partial().optional(),

@@ -286,7 +286,7 @@ function handlerReasons({ project, agent, handler, turn }: ProjectFacts, nowMs: 
     return [
       {
         code: 'handler-missing',
-        sentence: `Its turns are run by a handler of your own (backend: external), and none is connected: ${last}.`,
+        sentence: `Its turns are run by a handler of your own (backend: external), and none is connected: ${last}. Handlers connect to the ToolHost's listener for workers, which \`serve\` prints.`,
         ...nextSteps.tokenForHandler(project.id, agent.id),
       },
     ];

@@ -54,12 +54,20 @@ const helps: Readonly<Record<FailureCode, Help>> = {
   'prompt-failed': { step: 'mend', words: 'Retry it once that is mended.' },
   'policy-denied': { step: 'mend', words: `Retry it once the policy allows that; ${mendTheFile}.` },
   'repository-refused': { step: 'mend', words: `Retry it once the repository can be cloned; ${mendTheFile}.` },
+  'repository-failed': {
+    step: 'mend',
+    words: `What Git says tells what is wrong. Retry it once that is mended; ${mendTheFile}.`,
+  },
   'repository-too-large': { step: 'mend', words: `Retry it once the repository is small enough; ${mendTheFile}.` },
-  'repository-unsupported': { step: 'mend', words: `Retry it once the repository is without that; ${mendTheFile}.` },
+  'repository-unsupported': { step: 'mend', words: `Retry it once what is said there is done; ${mendTheFile}.` },
   'ref-unknown': { step: 'mend', words: `Retry it once the repository has that ref; ${mendTheFile}.` },
   'provider-key-rejected': {
     step: 'mend',
     words: `Retry it once the server was started with a key that the provider accepts; ${mendTheFile}.`,
+  },
+  'provider-access-refused': {
+    step: 'mend',
+    words: `Retry it once the provider serves this account from here; ${mendTheFile}.`,
   },
   'provider-quota-spent': { step: 'mend', words: 'Retry it once the account is topped up.' },
   'model-unknown': { step: 'mend', words: `Retry it once the provider has that model; ${mendTheFile}.` },
@@ -78,7 +86,13 @@ const helps: Readonly<Record<FailureCode, Help>> = {
     words:
       "A retry would ask the same again; a new turn asks anew. Where the settings are refused, change the project's file first (suzumio config apply).",
   },
+  'schema-refused': {
+    step: 'redeliver',
+    words:
+      "A retry would show the same tools again; a new turn shows those of the project's present file. Take the tool out, or name another model, first (suzumio config apply).",
+  },
   'answer-unreadable': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
+  'answer-empty': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },
   'answer-refused': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-withheld': { step: 'redeliver', words: 'A retry would go by the same answer; a new turn asks anew.' },
   'answer-endless': { step: 'redeliver', words: 'A retry would go by the same answers; a new turn asks anew.' },

@@ -194,6 +194,29 @@ agents:
     expect(at('backend', 'runner', 'mode')).toBe('1:1');
   });
 
+  test.each([
+    ['an answer that fills the context', 'maxOutputTokens: 8000, contextLimit: 8000', [], ['no room for a question']],
+    ['a context that holds no tools', 'contextLimit: 2000', ['*'], ['does not hold what agent a begins with']],
+    ['a context that holds them', 'contextLimit: 8000, maxOutputTokens: 4000', ['*'], []],
+    ['a context that holds a prompt', 'contextLimit: 2000', [], []],
+  ])('warns of limits that cannot hold: %s', (_, preset, tools, said) => {
+    const { warnings } = load(`name: demo
+task: Do it.
+backend:
+  runner:
+    mode: ai
+    model: m
+    models:
+      providers: { p: { type: openai-compatible, baseURL: 'http://127.0.0.1:1/v1' } }
+      presets: { m: { provider: p, model: m, ${preset} }, all: { model-list: [m] } }
+tools: { toolpacks: [files, shell] }
+agents:
+  a: { role: r, prompt: p, tools: ${JSON.stringify(tools)}, model: all }
+`);
+    expect(warnings.map(({ code, line }) => [code, line])).toEqual(said.map(() => ['limit-too-small', 9]));
+    expect(warnings.map(({ message }) => message)).toEqual(said.map((words) => expect.stringContaining(words)));
+  });
+
   test('warns of names that stand for two participants', () => {
     const { warnings } = load(`name: demo
 task: Do it.

@@ -11,6 +11,8 @@ export interface HttpServerOptions {
   host: string;
   /** 0 takes any free port. */
   port: number;
+  /** Whether any free port does where that one is in use. @default false */
+  orAnyFree?: boolean;
   /** The slowest pace of bodies. */
   bodyPace?: BodyPace;
   /** How long `stop` waits for responses in flight. @default 5_000 */
@@ -69,13 +71,20 @@ export async function startHttpServer(handler: RequestListener, options: HttpSer
     handler(request, response);
   });
 
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      slowBodies.close();
-      reject(cannotListen(host, options.port, error));
+  const listen = (at: number) =>
+    new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(at, host, resolve);
     });
-    server.listen(options.port, host, resolve);
-  });
+  try {
+    await listen(options.port).catch((error: unknown) => {
+      if (options.orAnyFree !== true || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+      return listen(0);
+    });
+  } catch (error) {
+    slowBodies.close();
+    throw cannotListen(host, options.port, error as NodeJS.ErrnoException);
+  }
   const { port } = server.address() as AddressInfo;
 
   function stop(): Promise<void> {

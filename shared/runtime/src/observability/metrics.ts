@@ -1,5 +1,6 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { failureCodes } from '@suzumio/protocol/failure-codes';
+import { answerReading } from '@suzumio/protocol/model-chat';
 import { scriptSteps } from '@suzumio/protocol/sandbox-steps';
 import { servedToolpacks, toolsOfPacks } from '@suzumio/protocol/tool-names';
 import { waitingKinds } from '@suzumio/contract/model/inbox';
@@ -111,7 +112,7 @@ export function createMetrics(service: string) {
     waiting: define.labelledGauge({
       name: 'suzumio_waiting_for_person',
       of: ['scheduler'],
-      help: 'What waits for a person: submitted reports, failed agents, pauses, and budgets that are nearly used.',
+      help: 'What waits for a person: submitted reports, failed agents, pauses, budgets that are nearly used, and models that refuse.',
       labels: { kind: [...waitingKinds] },
     }),
     undelivered: define.gauge({
@@ -256,6 +257,12 @@ export function createMetrics(service: string) {
       of: ['toolhost'],
       help: 'Requests to model providers, by outcome. `held-back` ones were not sent, because the provider is away.',
       labels: { outcome: ['answered', 'unavailable', 'refused', 'held-back'] },
+    }),
+    answersAskedAgain: define.counter({
+      name: 'suzumio_model_answers_asked_again_total',
+      of: ['toolhost'],
+      help: 'Answers after which a model was asked again, by why.',
+      labels: { reading: answerReading.exclude(['notes']).options },
     }),
     modelDuration: define.histogram({
       name: 'suzumio_model_call_duration_seconds',

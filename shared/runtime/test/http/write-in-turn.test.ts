@@ -25,10 +25,13 @@ async function answered(
     return { before, after };
   });
   const { port } = made.address() as AddressInfo;
-  request({ port, host: '127.0.0.1', agent: false }, read)
-    .on('error', () => undefined)
-    .end();
-  return left;
+  const asked = request({ port, host: '127.0.0.1', agent: false }, read).on('error', () => undefined);
+  const closed = new Promise((resolve) => asked.once('close', resolve));
+  asked.end();
+  const found = await left;
+  // The last bytes may still be on their way.
+  await closed;
+  return found;
 }
 
 test('a long answer waits for its reader, and leaves nothing on its response', async () => {

@@ -1,3 +1,4 @@
+import { Adaptations } from '../models/adaptations.js';
 import { Circuits } from '../models/circuits.js';
 import { ReachedHosts } from '../models/reached-hosts.js';
 import { Spending } from '../models/spending.js';
@@ -44,6 +45,7 @@ export class Catalog {
   readonly projects: ProjectIndex;
 
   readonly circuits: Circuits;
+  readonly adaptations: Adaptations;
   readonly reached: ReachedHosts;
   readonly spending: Spending;
   readonly pause: CellPause;
@@ -68,6 +70,7 @@ export class Catalog {
     this.teams = new Teams(db);
     this.projects = new ProjectIndex(db, this.deletions, this.teams);
     this.circuits = new Circuits(db);
+    this.adaptations = new Adaptations(db);
     this.reached = new ReachedHosts(db);
     this.spending = new Spending(db);
     this.pause = new CellPause(db);

@@ -20,6 +20,16 @@ export class InboxReads {
     return new Set(rows.map(({ item }) => item));
   }
 
+  /** How many messages of each project a reader has marked. */
+  countMail(reader: string): Map<string, number> {
+    const rows = this.db.reader.all<{ project: string; marked: number }>(
+      `SELECT project, count(*) AS marked FROM inbox_reads
+       WHERE reader = :reader AND substr(item, length(project) + 1, 9) = ':message:' GROUP BY project`,
+      { reader },
+    );
+    return new Map(rows.map(({ project, marked }) => [project, marked]));
+  }
+
   /** Marks items. Those of projects that are gone are left out. */
   async mark(reader: string, items: readonly MarkedItem[]): Promise<void> {
     await this.db.write((tx) => {

@@ -348,4 +348,15 @@ ALTER TABLE profiles ADD COLUMN edited_by TEXT;
 ALTER TABLE profiles ADD COLUMN field_versions_json TEXT NOT NULL DEFAULT '{}';
 ${noteVersionsSql}`,
   },
+  {
+    // What was learnt of models from their refusals, for a day.
+    version: 18,
+    sql: `
+CREATE TABLE adaptations (
+  circuit TEXT PRIMARY KEY,
+  adaptation_json TEXT NOT NULL,
+  learnt_at_ms INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`,
+  },
 ];

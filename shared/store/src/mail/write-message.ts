@@ -1,11 +1,13 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import { SYSTEM_ID, USER_ID } from '@suzumio/contract/model/project-config';
+import type { BusyAgent } from '@suzumio/contract/model/busy-agent';
 import { mailLimitOf } from '@suzumio/core/mail/communication';
 import type { Priority } from '@suzumio/protocol/ids';
 import type { MessageKind } from '@suzumio/protocol/message-kind';
 import { watchMail } from '../protection/watch.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { Address } from './address.js';
+import { busyAmong } from './busy-agents.js';
 import { attachmentsOf } from './attach.js';
 import { excerptOf } from './excerpt.js';
 import { putInInbox } from './put-in-inbox.js';
@@ -37,6 +39,8 @@ export interface PostedMessage {
   seq: number;
   /** The agents that have it unread. */
   recipients: string[];
+  /** Those of them that are at work: they read it after the turn that runs. */
+  busy: BusyAgent[];
 }
 
 /**
@@ -95,7 +99,7 @@ export function writeMessage(tx: Tx, message: MessageText, address: Address, pla
     agents: address.agents,
     body: message.body,
   });
-  return { id, seq, recipients: address.agents };
+  return { id, seq, recipients: address.agents, busy: busyAmong(tx, address.agents) };
 }
 
 /** The priority with which mail goes: that which it asks for, or the highest that its sender may ask for. */

@@ -1,7 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { Cost } from '@suzumio/core/budgets/model-cost';
-import type { ChatPurpose } from '@suzumio/protocol/model-chat';
+import type { AnswerReading, ChatPurpose, ReadAnswer } from '@suzumio/protocol/model-chat';
 import { exhaustedBudget } from '../budgets/usage.js';
 import { passedQuota } from '../content/stored-bytes.js';
 import { type RecordedAnswer, recordedAnswer } from '../journal.js';
@@ -32,6 +32,8 @@ export interface ModelQuestion {
   sent: Omit<AnsweredBy, 'provider'>;
   /** Why the workspace could not be captured before it, if it could not. */
   uncaptured?: string | undefined;
+  /** What was made of the answer before it. */
+  read?: ReadAnswer | undefined;
 }
 
 /** A running call: which process makes it, and until when that process is presumed alive. */
@@ -49,7 +51,8 @@ export type BegunModelCall =
    */
   | { state: 'held-back'; step: string }
   | { state: 'refused'; code: ErrorCode; message: string }
-  | { state: 'begun'; call: string; step: string };
+  /** `reading` is what is kept of the answer before it from now on. */
+  | { state: 'begun'; call: string; step: string; reading: AnswerReading | undefined };
 
 /** How many calls of one turn may run at a time: runners make one after the other, or a few at once. */
 const runningCallsPerTurn = 4;
@@ -114,6 +117,7 @@ export function beginModelCall(
     so_far_nano_usd: sent.cost.nanoUsd,
     started_at_ms: tx.nowMs,
   });
+  const reading = keepReading(tx, turn.id, question.read);
   const { uncaptured } = question;
   const then = uncaptured === undefined ? 'ask' : noteUncapturedQuestion(tx, turn.id, step);
   if (then === 'end-turn') {
@@ -123,7 +127,18 @@ export function beginModelCall(
   if (uncaptured !== undefined && then !== 'ask') {
     return { state: 'recorded', step, result: recordModelRefusal(tx, call, 'workspace-too-large', uncaptured), lost };
   }
-  return { state: 'begun', call, step, lost };
+  return { state: 'begun', call, step, reading, lost };
+}
+
+/** Keeps what was made of an answer of the turn, before anything is asked that follows from it. The first time counts. */
+function keepReading(tx: Tx, turn: string, read: ReadAnswer | undefined): AnswerReading | undefined {
+  if (read === undefined) return undefined;
+  const { changes } = tx.run(
+    `UPDATE model_calls SET reading = :reading
+     WHERE id = :answer AND turn_id = :turn AND status = 'answered' AND reading IS NULL`,
+    { ...read, turn },
+  );
+  return changes === 1 ? read.reading : undefined;
 }
 
 /** Why a call is refused. A limit or a budget that is reached ends the turn: what it did stays recorded. */

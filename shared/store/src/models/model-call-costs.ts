@@ -16,6 +16,8 @@ export interface AnsweredBy {
   /** Of those in, what the provider read from its cache. */
   cachedTokens?: number | undefined;
   estimated: boolean;
+  /** What was sent otherwise than the preset says, in words. */
+  changes?: string[];
 }
 
 /** A call of a model, as verbs read it. */

@@ -4,6 +4,7 @@ import { notesIn } from '@suzumio/protocol/notes';
 import { type AnswerOrigin, anyRequest, type RecordedAnswer, recordStep } from '../journal.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { HistoryPlan } from '../turns/history.js';
+import { clearModelFault } from './model-faults.js';
 import { type AnsweredBy, type CallRow, callRow, charge, closeCall } from './model-call-costs.js';
 
 /**
@@ -21,6 +22,8 @@ export function recordModelAnswer(
   const row = callRow(tx, call);
   charge(tx, row, by);
   closeCall(tx, call, 'answered');
+  clearModelFault(tx, by.preset);
+  const changed = by.changes ? { changes: by.changes } : {};
   tx.emit({
     type: 'model.answered',
     actor: row.agent_id,
@@ -37,13 +40,19 @@ export function recordModelAnswer(
       durationMs: tx.nowMs - row.started_at_ms,
       calls: answer.toolCalls.length,
       finishReason: answer.finishReason,
+      ...changed,
     },
   });
   if (row.request_hash === anyRequest) return redactedMeanwhile;
   const summary = row.purpose === 'summary';
   const notes = summary ? notesIn(answer) : undefined;
   if (notes !== undefined) keepSummary(tx, row, notes);
-  return recordStep<RecordedAnswer>(tx, stepOf(row), { ok: true, answer, ...(summary ? { summary } : {}) }, origin);
+  return recordStep<RecordedAnswer>(
+    tx,
+    stepOf(row),
+    { ok: true, answer, ...(summary ? { summary } : {}), ...changed },
+    origin,
+  );
 }
 
 /** Journals that a call was refused: repeated, it gets the same refusal. */

@@ -2,10 +2,11 @@ import { budgetShareTold, type InboxItem } from '@suzumio/contract/model/inbox';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { Pause } from '@suzumio/contract/model/pause';
 import { stepAfterEvent } from '@suzumio/core/why/what-helps';
-import { type NextStep, nextSteps } from '@suzumio/core/why/next-steps';
+import { byHand, type NextStep, nextSteps } from '@suzumio/core/why/next-steps';
 import { hasBudget } from '../budgets/budgets-of.js';
 import { listBudgets } from '../budgets/read-budgets.js';
 import { excerptOf } from '../mail/excerpt.js';
+import { listModelFaults } from '../models/model-faults.js';
 import type { MessageRow } from '../mail/messages.js';
 import { type AgentRow, pauseOf, projectRow } from '../rows.js';
 import { iso, parsed } from '../sqlite/page.js';
@@ -15,7 +16,7 @@ import type { SqlReader } from '../sqlite/sql.js';
 /** An item of the inbox, whoever reads it. */
 export type InboxEntry = InboxItem extends infer Item ? (Item extends InboxItem ? Omit<Item, 'read'> : never) : never;
 
-/** What of a project waits for a person: its report, failed agents, pauses, and budgets that are nearly used. */
+/** What of a project waits for a person: its report, failed agents, pauses, models that refuse, and budgets that are nearly used. */
 export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntry[] {
   const project = projectRow(reader);
   const { id, status } = project;
@@ -48,7 +49,17 @@ export function readWaiting(reader: SqlReader, config: ProjectConfig): InboxEntr
     const own = pauseOf(agent);
     if (own) entries.push(pausedEntry(id, { id: agent.id, displayName: agent.display_name }, own));
   }
-  return [...entries, ...budgetEntries(reader, config, id)];
+  const faults = listModelFaults(reader, config).map(({ preset, code, message, at }): InboxEntry => ({
+    kind: 'model',
+    id: `${id}:model:${preset}:${at}`,
+    project: id,
+    at,
+    preset,
+    code,
+    message,
+    ...byHand('doctor'),
+  }));
+  return [...entries, ...faults, ...budgetEntries(reader, config, id)];
 }
 
 function submitted(reader: SqlReader, { id, status_at_ms: atMs }: { id: string; status_at_ms: number }): InboxEntry {
@@ -152,6 +163,11 @@ export function inOrderOfCell(a: PlaceInCell, b: PlaceInCell): number {
   if (a.atMs !== b.atMs) return a.atMs - b.atMs;
   if (a.project !== b.project) return a.project < b.project ? -1 : 1;
   return a.seq - b.seq;
+}
+
+/** How many messages to the person there are. */
+export function countMailToUser(reader: SqlReader): number {
+  return reader.get<{ n: number }>(`SELECT count(*) AS n FROM messages WHERE recipient = 'user'`)?.n ?? 0;
 }
 
 /** Whether an item is a message to the person that is there. */

@@ -1,3 +1,4 @@
+import { modelFaultsSql } from '../models/model-faults.js';
 import type { Migration } from '../sqlite/migrate.js';
 import { configVersionsSql } from './config-versions-schema.js';
 import { searchSql } from '../mail/search-schema.js';
@@ -540,5 +541,22 @@ ALTER TABLE agents ADD COLUMN published_snapshot TEXT;
     // Of the tokens of questions, those that providers read from their caches.
     version: 40,
     sql: 'ALTER TABLE model_calls ADD COLUMN cached_tokens INTEGER NOT NULL DEFAULT 0;',
+  },
+  {
+    // The presets that refused when they were asked last.
+    version: 41,
+    sql: modelFaultsSql,
+  },
+  {
+    // What a runner made of an answer that ended no turn.
+    version: 42,
+    sql: 'ALTER TABLE model_calls ADD COLUMN reading TEXT;',
+  },
+  {
+    // What a call's result says of urgent mail, and the newest message that it counts.
+    version: 43,
+    sql: `
+ALTER TABLE tool_calls ADD COLUMN notice TEXT;
+ALTER TABLE tool_calls ADD COLUMN notice_seq INTEGER;`,
   },
 ];

@@ -3,6 +3,7 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '@suzumio/contract/model/project-status';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import { noteEffect } from '../protection/watch.js';
+import { iso } from '../sqlite/page.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from '../turns/end-turn.js';
@@ -26,7 +27,7 @@ interface Decided {
   readonly version?: number | undefined;
 }
 
-/** In which status the person read the report. @default the one that the project has */
+/** In which status the person read the report. @default 'submitted' */
 type ReadStatus = 'submitted' | 'completed' | undefined;
 
 /**
@@ -35,6 +36,7 @@ type ReadStatus = 'submitted' | 'completed' | undefined;
  * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`
  */
 export function approveProject(tx: Tx, actor: string, decided: Decided = {}): void {
+  refuseDecided(tx, 'approve', 'submitted');
   transition(tx, 'approve');
   const version = versionDecided(tx, decided);
   cancelTurns(tx, 'all', 'the project was completed', actor);
@@ -45,7 +47,8 @@ export function approveProject(tx: Tx, actor: string, decided: Decided = {}): vo
  * Sends the work back with a message, which wakes its recipient.
  *
  * @throws SuzumioError `report-version-refused` where another version is the newest; `transition-refused`, also where the
- *   project has another status than the one that was read; what {@link postMessage} throws
+ *   project has another status than the one that was read: an approved report is sent back only where the request says so; what
+ *   {@link postMessage} throws
  */
 export function requestChanges(
   tx: Tx,
@@ -56,15 +59,8 @@ export function requestChanges(
       recipient: request.recipient,
     });
   }
-  const { status } = projectRow(tx);
+  refuseDecided(tx, 'request-changes', request.status ?? 'submitted');
   transition(tx, 'request-changes');
-  if (request.status !== undefined && request.status !== status) {
-    throw new SuzumioError(
-      'transition-refused',
-      `The project is ${status}, and was ${request.status} when its report was read, so "request-changes" is refused: look at what was decided meanwhile.`,
-      { status, action: 'request-changes', read: request.status },
-    );
-  }
   const version = versionDecided(tx, request);
   tx.emit({
     type: 'project.changes-requested',
@@ -148,13 +144,64 @@ function reportVersion(tx: Tx): number {
   return tx.get<{ version: number }>('SELECT coalesce(max(version), 0) AS version FROM reports')?.version ?? 0;
 }
 
+interface DecisionRow {
+  type: 'project.completed' | 'project.changes-requested';
+  actor: string;
+  created_at_ms: number;
+  version: number | null;
+  recipient: string | null;
+}
+
+/** The last decision on a report; undefined where none was made. */
+function lastDecision(tx: Tx): DecisionRow | undefined {
+  return tx.get<DecisionRow>(
+    `SELECT type, actor, created_at_ms, data_json ->> '$.version' AS version, data_json ->> '$.recipient' AS recipient
+     FROM events WHERE type IN ('project.completed', 'project.changes-requested') ORDER BY seq DESC LIMIT 1`,
+  );
+}
+
+/** Who decided what, and when: `admin approved version 1 of the report at 2026-11-27T08:00:00.000Z`. */
+function decisionText({ type, actor, created_at_ms: atMs, version, recipient }: DecisionRow): string {
+  const which = version === null ? 'the report' : `version ${version} of the report`;
+  const what = type === 'project.completed' ? `approved ${which}` : `sent ${which} back to ${recipient ?? 'an agent'}`;
+  return `${actor} ${what} at ${iso(atMs)}`;
+}
+
+/** Facts of a decision that was made before, for the error that refuses another one. */
+function decisionDetails({ type, actor, created_at_ms: atMs, version }: DecisionRow) {
+  const decision = type === 'project.completed' ? 'approved' : 'changes-requested';
+  return { decision, decidedBy: actor, decidedAt: iso(atMs), decidedVersion: version };
+}
+
+/** A report that was decided on is not decided on a second time by who has not seen that. */
+function refuseDecided(tx: Tx, action: 'approve' | 'request-changes', read: NonNullable<ReadStatus>): void {
+  const { status } = projectRow(tx);
+  const last = lastDecision(tx);
+  const isDecided = status === 'completed' || (status === 'running' && last?.type === 'project.changes-requested');
+  if (status === read || last === undefined || !isDecided) return;
+  const remedy =
+    status === 'completed'
+      ? action === 'approve'
+        ? 'nothing is left to approve'
+        : 'send it back with the status "completed" (`--approved`) where the project is to run again'
+      : 'the next version comes to the inbox';
+  throw new SuzumioError('transition-refused', `${decisionText(last)}, so "${action}" is refused: ${remedy}.`, {
+    status,
+    action,
+    read,
+    ...decisionDetails(last),
+  });
+}
+
 /** The version that is decided on: the newest. Nobody decides on what they have not read. */
 function versionDecided(tx: Tx, { version }: Decided): number {
   const newest = reportVersion(tx);
   if (version === undefined || version === newest) return newest;
+  const last = lastDecision(tx);
+  const decided = last?.version === version ? `: ${decisionText(last)}` : '';
   throw new SuzumioError(
     'report-version-refused',
-    `Version ${newest} of the report is the newest, so a decision on version ${version} is refused: read that one first.`,
-    { version, newest },
+    `Version ${newest} of the report is the newest, so a decision on version ${version} is refused: read that one first${decided}.`,
+    { version, newest, ...(last?.version === version ? decisionDetails(last) : {}) },
   );
 }

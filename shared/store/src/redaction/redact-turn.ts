@@ -70,6 +70,8 @@ export function redactTurn(tx: Tx, turn: string, rewriting: Rewriting): boolean 
   const own = update(tx, 'turns', { id: turn }, row, redacted);
   if (!own && steps.size === 0 && !calls && !attempts && !isAttached(tx, turn, json)) return false;
   dropAttached(tx, turn);
+  // Providers quote what they were asked.
+  tx.run('DELETE FROM model_faults');
   return true;
 }
 

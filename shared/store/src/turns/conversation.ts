@@ -2,10 +2,11 @@ import { contextLimitOf } from '@suzumio/core/budgets/presets';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
 import type { ConversationEntry } from '@suzumio/contract/model/conversation';
 import type { ModelCallView } from '@suzumio/contract/model/model-call';
-import { toolMessage } from '@suzumio/protocol/conversation';
+import { toolMessage, withoutThoughts } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { callOfWrite, writeStep } from '@suzumio/protocol/ids';
 import type { ChatMessage } from '@suzumio/protocol/model-chat';
+import { visibleText } from '@suzumio/protocol/visible-text';
 import { turnRow } from '../rows.js';
 import type { SqlReader } from '../sqlite/sql.js';
 import { type RecordedAnswer, type RecordedStep, resultAt } from '../journal.js';
@@ -98,18 +99,20 @@ function* stepsOf(reader: SqlReader, turn: string): Generator<Entry> {
 function answerOf(call: ModelCallView, answered: RecordedAnswer): Entry {
   if (!answered.ok) return { ...told('answer', 'assistant', answered.message), code: answered.code };
   const { answer, summary } = answered;
-  const { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated } = call;
+  const { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated, reading } = call;
   const { finishReason, toolCalls } = answer;
   const calls = toolCalls.slice(0, maxCalls);
+  const { thoughts, text } = visibleText(answer.text);
   return {
-    ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? answer.text),
+    ...told(summary ? 'memory' : 'answer', 'assistant', answer.refusal ?? text),
+    thoughts: beginningOf(thoughts, maxTextChars).toWellFormed(),
     calls: calls.map(({ id, name, arguments: written }) => ({
       id,
       name: beginningOf(name, maxArgumentsChars).toWellFormed(),
       arguments: beginningOf(written, maxArgumentsChars).toWellFormed(),
     })),
     moreCalls: toolCalls.length - calls.length,
-    answer: { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated, finishReason },
+    answer: { preset, model, inputTokens, outputTokens, cachedTokens, costUsd, estimated, reading, finishReason },
   };
 }
 
@@ -172,7 +175,8 @@ interface CallRow {
   ended_at_ms: number | null;
 }
 
-function earlier({ role, content, ...more }: ChatMessage): Entry {
+function earlier(message: ChatMessage): Entry {
+  const { role, content, ...more } = withoutThoughts(message);
   const calls = 'tool_calls' in more ? (more.tool_calls ?? []) : [];
   const text = typeof content === 'string' ? content : content ? JSON.stringify(content) : '';
   return {
@@ -194,6 +198,7 @@ function told(kind: Entry['kind'], role: Entry['role'], text: string): Entry {
     step: null,
     attempt: null,
     text: shown,
+    thoughts: '',
     cutChars: text.length - shown.length,
     calls: [],
     moreCalls: 0,

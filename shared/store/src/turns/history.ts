@@ -4,19 +4,25 @@ import { callInput } from '@suzumio/protocol/call-input';
 import {
   assistantMessage,
   attachedBytes,
-  callInTextMessage,
-  goOnMessage,
+  followUps,
   toolMessage,
   transcriptText,
   withoutReference,
+  withoutThoughts,
 } from '@suzumio/protocol/conversation';
 import { writeStep } from '@suzumio/protocol/ids';
 import { estimatedTokens, tokensOf } from '@suzumio/protocol/estimated-tokens';
-import { hasCallInText, meansName } from '@suzumio/protocol/meant-calls';
-import type { ChatMessage, ModelAnswer, ModelToolCall, ReceivedAnswer } from '@suzumio/protocol/model-chat';
+import { hasCallMark, meansName } from '@suzumio/protocol/meant-calls';
+import type {
+  AnswerReading,
+  ChatMessage,
+  ModelAnswer,
+  ModelToolCall,
+  ReceivedAnswer,
+} from '@suzumio/protocol/model-chat';
 import { toldNotes, toldTranscript, transcriptRoom } from '@suzumio/protocol/notes';
 import type { ToolResponse } from '@suzumio/protocol/runner';
-import { referencesOf } from './repeated-answers.js';
+import { readingsOf, referencesOf } from './repeated-answers.js';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /**
@@ -31,6 +37,8 @@ export interface HistoryPlan {
   /** The first and the last turn that are shown in full. */
   from: number;
   to: number;
+  /** Whether answers are without their thoughts. Plans of before show these. */
+  withoutThoughts?: true;
 }
 
 /** A turn's history as text. */
@@ -54,17 +62,17 @@ export function planHistory(reader: SqlReader, agent: string, before: number, co
   let firstKept = before;
   let dropped: number | null = null;
   for (const turn of turnsBetween(reader, agent, (summaryThrough ?? 0) + 1, before - 1).reverse()) {
-    const messages = told(reader, turn);
+    const messages = messagesOf(reader, turn, true);
     used += estimatedTokens(attachedBytes(messages));
     for (const message of messages) used += tokensOf(withoutReference(message));
     first = turn.number;
     if (used <= contextLimit * keptShare) firstKept = turn.number;
     else dropped ??= turn.number;
     if (used > contextLimit * historyShare) {
-      return { summaryThrough, compactThrough: dropped, from: firstKept, to: before - 1 };
+      return { summaryThrough, compactThrough: dropped, from: firstKept, to: before - 1, withoutThoughts: true };
     }
   }
-  return { summaryThrough, compactThrough: null, from: first, to: before - 1 };
+  return { summaryThrough, compactThrough: null, from: first, to: before - 1, withoutThoughts: true };
 }
 
 /** The text of a plan. */
@@ -73,7 +81,9 @@ export function readHistory(reader: SqlReader, agent: string, plan: HistoryPlan,
   return {
     ...(summary === undefined ? {} : { summary: toldNotes(summary, contextLimit) }),
     ...(plan.compactThrough === null ? {} : { compact: transcript(reader, agent, plan, contextLimit) }),
-    messages: turnsBetween(reader, agent, plan.from, plan.to).flatMap((turn) => told(reader, turn)),
+    messages: turnsBetween(reader, agent, plan.from, plan.to).flatMap((turn) =>
+      messagesOf(reader, turn, plan.withoutThoughts === true),
+    ),
   };
 }
 
@@ -82,7 +92,7 @@ function transcript(reader: SqlReader, agent: string, plan: HistoryPlan, context
   const from = (plan.summaryThrough ?? 0) + 1;
   let text = '';
   for (const turn of turnsBetween(reader, agent, from, plan.compactThrough ?? 0).reverse()) {
-    const earlier = transcriptText(told(reader, turn));
+    const earlier = transcriptText(messagesOf(reader, turn, plan.withoutThoughts === true));
     text = text === '' ? earlier : `${earlier}\n\n${text}`;
     if (text.length >= transcriptRoom(contextLimit)) break;
   }
@@ -130,7 +140,7 @@ interface StepRow {
 }
 
 /** One turn as a conversation: its prompt, the answers, and their calls' results. */
-function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
+function messagesOf(reader: SqlReader, { id }: TurnRef, isWithoutThoughts: boolean): ChatMessage[] {
   const turn = reader.get<{ prompt: string; output_text: string | null }>(
     'SELECT prompt, output_text FROM turns WHERE id = :id',
     { id },
@@ -138,6 +148,7 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
   const steps = reader.all<StepRow>('SELECT key, result_json FROM turn_steps WHERE turn_id = :id', { id });
   const results = new Map(steps.map(({ key, result_json }) => [key, result_json]));
   const references = referencesOf(reader, id);
+  const readings = readingsOf(reader, id);
   const answers = steps
     .filter(({ key }) => /^\d+$/.test(key))
     .sort((a, b) => Number(a.key) - Number(b.key))
@@ -145,24 +156,28 @@ function told(reader: SqlReader, { id }: TurnRef): ChatMessage[] {
       const result = JSON.parse(result_json) as { ok: boolean; answer?: ModelAnswer; summary?: boolean };
       if (!result.ok || !result.answer || result.summary === true) return [];
       const reference = references.get(key);
-      return [{ key, answer: { ...result.answer, ...(reference === undefined ? {} : { reference }) } }];
+      const answer = { ...result.answer, ...(reference === undefined ? {} : { reference }) };
+      return [{ key, answer, reading: readings.get(key) }];
     });
-  const messages: ChatMessage[] = [
+  const shown: ChatMessage[] = [
     { role: 'user', content: turn?.prompt ?? '' },
-    ...answers.flatMap(({ key, answer }, index) => [
+    ...answers.flatMap(({ key, answer, reading }, index) => [
       ...stepMessages(key, answer, results),
-      ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [whyMore(answer)] : []),
+      ...(answer.toolCalls.length === 0 && index < answers.length - 1 ? [whyMore(answer, reading)] : []),
     ]),
   ];
+  const messages = isWithoutThoughts ? shown.map(withoutThoughts) : shown;
   // Another turn's prompt follows, which strict servers accept only after an answer. A turn may end with a call, too.
   const ended = messages.at(-1)?.role === 'assistant';
   const text = answers.length === 0 ? (turn?.output_text ?? '') : '';
   return ended ? messages : [...messages, assistantMessage({ text, toolCalls: [] })];
 }
 
-/** What a model was told after an answer without calls that another follows: it was cut off, or its calls are text. */
-function whyMore({ finishReason, text }: ModelAnswer): ChatMessage {
-  return finishReason !== 'length' && hasCallInText(text) ? callInTextMessage : goOnMessage;
+/** The message after an answer without calls that another follows. */
+function whyMore({ finishReason, text }: ModelAnswer, reading: AnswerReading | undefined): ChatMessage {
+  if (reading !== undefined && reading !== 'notes') return followUps[reading];
+  // It was not kept before.
+  return followUps[finishReason !== 'length' && hasCallMark(text) ? 'call-as-text' : 'cut'];
 }
 
 /** A complete step: an answer with every call's result. */

@@ -19,6 +19,7 @@ interface Row {
   cached_tokens: number;
   nano_usd: number;
   estimated: number;
+  reading: ModelCallView['reading'];
   error_code: string | null;
   started_at_ms: number;
   ended_at_ms: number | null;
@@ -29,7 +30,7 @@ export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[]
   return reader
     .all<Row>(
       `SELECT id, step, attempt, purpose, status, coalesce(preset, asked_preset) AS preset, provider, model,
-         input_tokens, output_tokens, cached_tokens, nano_usd, estimated, error_code, started_at_ms, ended_at_ms
+         input_tokens, output_tokens, cached_tokens, nano_usd, estimated, reading, error_code, started_at_ms, ended_at_ms
        FROM model_calls WHERE turn_id = :turn ORDER BY seq LIMIT 10000`,
       { turn },
     )
@@ -47,6 +48,7 @@ export function listModelCalls(reader: SqlReader, turn: string): ModelCallView[]
       cachedTokens: row.cached_tokens,
       costUsd: row.nano_usd / nanoPerUsd,
       estimated: row.estimated === 1,
+      reading: row.reading,
       errorCode: row.error_code,
       startedAt: iso(row.started_at_ms),
       endedAt: iso(row.ended_at_ms),

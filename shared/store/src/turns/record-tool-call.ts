@@ -9,6 +9,7 @@ import { noteContradiction, noteRefusedCall } from './refusal-limits.js';
 import { emitCalled, isRecorded, recordRefusal, statusOf } from './refuse-tool-call.js';
 import { failTurn } from './fail-attempt.js';
 import { noteUncapturedCall } from './uncaptured-steps.js';
+import { withUrgentNotice } from './urgent-notice.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall, unnamedPrefix } from './tool-call-refusal.js';
 
 /** The turn and step of a call, for its effect. */
@@ -62,7 +63,12 @@ export function recordToolCall(
     started_at_ms: tx.nowMs,
   });
   const refusal = known ?? refusalOf(tx, tx, call, turn, made);
-  const { result, events } = refusal ? { result: refusal, events: [] } : execute(tx, turn, call, effect);
+  const executed = refusal ? { result: refusal, events: [] } : execute(tx, turn, call, effect);
+  // What is read of an artifact is its text, or is written in a step of its own, which ends with the result for the model.
+  const result =
+    call.tool === 'artifacts.read'
+      ? executed.result
+      : withUrgentNotice(tx, turn, { id, agent: call.agent }, executed.result);
   tx.run(
     `UPDATE tool_calls SET status = :status, output_json = :output, error_code = :code, image_json = :image,
        ended_at_ms = :now WHERE id = :id`,
@@ -82,7 +88,7 @@ export function recordToolCall(
     tx.run('UPDATE turns SET ended_by_tool = :tool WHERE id = :turn', { tool: call.tool, turn: turn.id });
   }
   emitCalled(tx, call, step, result);
-  for (const event of events) tx.emit(event);
+  for (const event of executed.events) tx.emit(event);
   if (refusal) noteRefusedCall(tx, turn, call.attempt);
   if (refusal?.code === 'workspace-too-large') noteUncapturedCall(tx, turn.id, step);
   return { result, replayed: false };

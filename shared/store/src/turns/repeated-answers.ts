@@ -1,5 +1,5 @@
 import { SuzumioError } from '@suzumio/contract/errors/suzumio-error';
-import type { AnswerReference } from '@suzumio/protocol/model-chat';
+import type { AnswerReading, AnswerReference } from '@suzumio/protocol/model-chat';
 import type { SqlReader } from '../sqlite/sql.js';
 
 /** An answer that a message of a conversation repeats. */
@@ -15,6 +15,30 @@ export interface RepeatedAnswer {
 /** By what a runner refers to the answer that is recorded at a step; undefined where there is none. */
 export function referenceTo(reader: SqlReader, turn: string, step: string): AnswerReference | undefined {
   return referencesOf(reader, turn, step).get(step);
+}
+
+/**
+ * What was made of the answer at a step: null where no question followed, undefined where one did from a runner without
+ * readings.
+ */
+export function readingAt(reader: SqlReader, turn: string, step: string): AnswerReading | null | undefined {
+  const row = reader.get<{ reading: AnswerReading | null; has_next: number }>(
+    `SELECT reading, EXISTS (
+       SELECT 1 FROM model_calls AS later WHERE later.turn_id = :turn AND later.seq > asked.seq AND later.step <> :step
+     ) AS has_next
+     FROM model_calls AS asked WHERE turn_id = :turn AND step = :step AND status = 'answered' ORDER BY seq DESC LIMIT 1`,
+    { turn, step },
+  );
+  return row?.reading ?? (row?.has_next === 0 ? null : undefined);
+}
+
+/** What was made of a turn's answers, by step, as far as it is known. */
+export function readingsOf(reader: SqlReader, turn: string): Map<string, AnswerReading> {
+  const rows = reader.all<{ step: string; reading: AnswerReading }>(
+    'SELECT step, reading FROM model_calls WHERE turn_id = :turn AND reading IS NOT NULL ORDER BY seq',
+    { turn },
+  );
+  return new Map(rows.map(({ step, reading }) => [step, reading]));
 }
 
 /** By what the answers of a turn are referred to, by step. */

@@ -19,6 +19,7 @@ import { assertRunning, type AttemptId, authorizeTool } from './authorize.js';
 import { contradicted } from './record-tool-call.js';
 import { noteRefusedCall } from './refusal-limits.js';
 import { emitCalled, isRecorded, statusOf } from './refuse-tool-call.js';
+import { withUrgentNotice } from './urgent-notice.js';
 import { limitReached, recordedCalls, refusalOf, type ToolCall } from './tool-call-refusal.js';
 
 // A step in the sandbox takes effect where no transaction reaches. It is on record before it begins, and what came of it
@@ -121,7 +122,7 @@ export function endSandboxStep(
     if (row.result_hash === hash && result) return { tool: row.tool, result, replayed: true };
     throw new SuzumioError('step-ended', `Step ${step} has ended with another result, which stands.`);
   }
-  const result = recordable(told);
+  const result = withUrgentNotice(tx, turnRow(tx, turn), { id: row.id, agent }, recordable(told));
   endRow(tx, row.id, result, hash);
   replaceStep(tx, { turn, step, attempt, requestHash: row.request_hash }, result);
   emitCalled(tx, { agent, turn, attempt, tool: row.tool }, step, result);

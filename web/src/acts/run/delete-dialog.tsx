@@ -25,7 +25,7 @@ export function DeleteDialog({ project }: { project: Project }) {
     <ActDialog
       title={
         <>
-          Delete <bdi>{id}</bdi>?
+          Delete <bdi translate="no">{id}</bdi>?
         </>
       }
       onClosed={closed}
@@ -36,7 +36,7 @@ export function DeleteDialog({ project }: { project: Project }) {
       }}
       done={() => (
         <p role="status">
-          <bdi>{id}</bdi> is no more. Its name is free for another project.
+          <bdi translate="no">{id}</bdi> is no more. Its name is free for another project.
         </p>
       )}
       next="All projects"

@@ -5,6 +5,7 @@ import { visible } from '../../parts/visible.js';
 import { useContent } from '../../use-files.js';
 import { useMay } from '../use-act.js';
 import { openDialog } from './dialogs.js';
+import { Menu, MenuItem } from './menu.js';
 import { Going, RedactDialog } from './redact-dialog.js';
 import { asked } from './use-run.js';
 
@@ -14,30 +15,30 @@ export default function FileActs({ project, version }: { project: string; versio
   if (version.redacted || !may('redactArtifact')) return null;
   const request = asked('redactArtifact', { project, artifact: version.id });
   return (
-    <button
-      type="button"
-      className="button"
-      onClick={() =>
-        openDialog(
-          <RedactDialog changes={project} request={request} what="artifact">
-            <p>
-              <b>
-                <bdi>{visible(version.name)}</bdi>
-              </b>
-              , {version.kind === 'directory' ? some(version.files, 'file') : bytes(version.sizeBytes)}
-              {version.description === null ? null : (
-                <>
-                  : <bdi>{visible(version.description)}</bdi>
-                </>
-              )}
-            </p>
-            {version.kind === 'directory' ? null : <Content project={project} version={version} />}
-          </RedactDialog>,
-        )
-      }
-    >
-      Remove its content…
-    </button>
+    <Menu name="More">
+      <MenuItem
+        does="Remove its content…"
+        will="Removes it for good, everywhere, after it was shown once more."
+        onAct={() =>
+          openDialog(
+            <RedactDialog changes={project} request={request} what="artifact">
+              <p>
+                <b>
+                  <bdi>{visible(version.name)}</bdi>
+                </b>
+                , {version.kind === 'directory' ? some(version.files, 'file') : bytes(version.sizeBytes)}
+                {version.description === null ? null : (
+                  <>
+                    : <bdi>{visible(version.description)}</bdi>
+                  </>
+                )}
+              </p>
+              {version.kind === 'directory' ? null : <Content project={project} version={version} />}
+            </RedactDialog>,
+          )
+        }
+      />
+    </Menu>
   );
 }
 

@@ -16,7 +16,7 @@ export function LabelsDialog({ project }: { project: string }) {
     <Dialog
       title={
         <>
-          Labels of <bdi>{project}</bdi>
+          Labels of <bdi translate="no">{project}</bdi>
         </>
       }
     >

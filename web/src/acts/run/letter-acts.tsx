@@ -2,6 +2,7 @@ import type { MessageDetail } from '@suzumio/sdk/client';
 import { useMay } from '../use-act.js';
 import { ActButton, Bar } from './bar.js';
 import { openDialog } from './dialogs.js';
+import { Menu, MenuItem } from './menu.js';
 import { Going, RedactDialog } from './redact-dialog.js';
 import { asked, useRun } from './use-run.js';
 import { words } from './words.js';
@@ -24,17 +25,23 @@ export default function LetterActs({ project, message }: { project: string; mess
         />
       ) : null}
       {mayRedact ? (
-        <ActButton
-          does="Remove its text…"
-          run={run}
-          onAct={() =>
-            openDialog(
-              <RedactDialog changes={project} request={asked('redactMessage', { project, message: id })} what="message">
-                <Going text={body} />
-              </RedactDialog>,
-            )
-          }
-        />
+        <Menu name="More">
+          <MenuItem
+            does="Remove its text…"
+            will="Removes it for good, everywhere, after it was shown once more."
+            onAct={() =>
+              openDialog(
+                <RedactDialog
+                  changes={project}
+                  request={asked('redactMessage', { project, message: id })}
+                  what="message"
+                >
+                  <Going text={body} />
+                </RedactDialog>,
+              )
+            }
+          />
+        </Menu>
       ) : null}
     </Bar>
   );

@@ -34,11 +34,11 @@ export function NoteDialog({ of, name, note }: Props & { note?: Note }) {
       title={
         note === undefined ? (
           <>
-            A note for <bdi>{name}</bdi>
+            A note for <bdi translate="no">{name}</bdi>
           </>
         ) : (
           <>
-            Change a note of <bdi>{name}</bdi>
+            Change a note of <bdi translate="no">{name}</bdi>
           </>
         )
       }
@@ -114,7 +114,8 @@ export function ForgetDialog({ of, name, note }: Props & { note: Note }) {
       ) : null}
       <Going text={shown.text} />
       <p id={`${id}-will`}>
-        <bdi>{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they are.
+        <bdi translate="no">{name}</bdi> will not find it again. The records of turns that wrote or read it stay as they
+        are.
         {access.mayRedact ? ' “Remove for good…” takes it out of these, too.' : ''}
       </p>
     </ActDialog>

@@ -117,7 +117,7 @@ export default function Notes({ of, name }: { of: NotesOf; name: string }) {
 
 /** The last of the words that were looked for, as a beginning. */
 function beginning(q: string) {
-  return <code>{visible(`${q.split(/\s+/).at(-1)?.replaceAll(/[*"]/g, '') ?? ''}*`)}</code>;
+  return <code translate="no">{visible(`${q.split(/\s+/).at(-1)?.replaceAll(/[*"]/g, '') ?? ''}*`)}</code>;
 }
 
 function Writer({ note: { author, project, turn, createdAt, editedBy, editedAt, tags } }: { note: Note }) {
@@ -131,7 +131,7 @@ function Writer({ note: { author, project, turn, createdAt, editedBy, editedAt, 
           <Link href={`/p/${project}/turns/${turn}`} className="evidence">
             {`turn ${turn}`}
           </Link>{' '}
-          of <bdi>{project}</bdi>
+          of <bdi translate="no">{project}</bdi>
         </>
       )}
       , <Moment at={createdAt} />

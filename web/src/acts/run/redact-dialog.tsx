@@ -13,7 +13,7 @@ const mostShown = 4_000;
 /** The text that goes. */
 export function Going({ text }: { text: string }) {
   return (
-    <pre className="dialog-text" tabIndex={0}>
+    <pre translate="no" className="dialog-text" tabIndex={0}>
       <bdi>{visible(text.slice(0, mostShown))}</bdi>
       {text.length > mostShown ? '\n…' : ''}
     </pre>

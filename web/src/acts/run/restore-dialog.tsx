@@ -68,7 +68,7 @@ function RestoreDialog({ project, agent, turn, now }: { project: string; agent: 
     <ActDialog
       title={
         <>
-          Restore the files of <bdi>{name}</bdi> {when}?
+          Restore the files of <bdi translate="no">{name}</bdi> {when}?
         </>
       }
       run={run}
@@ -100,7 +100,8 @@ function RestoreDialog({ project, agent, turn, now }: { project: string; agent: 
         <p className="quiet">Looking for what differs…</p>
       )}
       <p id={`${id}-will`}>
-        The next turn of <bdi>{name}</bdi> begins with them. What they are now is kept, and can be restored, too.
+        The next turn of <bdi translate="no">{name}</bdi> begins with them. What they are now is kept, and can be
+        restored, too.
       </p>
     </ActDialog>
   );

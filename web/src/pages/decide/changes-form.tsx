@@ -1,5 +1,5 @@
 import type { Agent, Project } from '@suzumio/sdk/client';
-import { type RefObject, useId, useState } from 'react';
+import { type ReactNode, type RefObject, useId, useState } from 'react';
 import { wordsOf } from '../../api.js';
 import { attach, filesOf } from '../project/mail/attach.js';
 import { AttachButton } from '../project/mail/attach-button.js';
@@ -34,11 +34,13 @@ interface FormProps {
   field: RefObject<HTMLTextAreaElement | null>;
   /** Nothing where changes cannot be requested now: what was written stays. */
   send: ((recipient: string, body: string, attachments: readonly string[]) => void) | undefined;
+  /** What happened while it was written, with what goes on in spite of it. */
+  decided: ReactNode;
   close: () => void;
 }
 
 /** What is to be changed, and by whom: by who submitted it, unless another is chosen. */
-export function ChangesForm({ project, agents: all, version, field, send, close }: FormProps) {
+export function ChangesForm({ project, agents: all, version, field, send, decided, close }: FormProps) {
   const [draft, change] = useDraft(...changesDraft(project.id));
   const agents = all.filter(({ state }) => state !== 'retired');
   const submitter = project.reportBy;
@@ -121,6 +123,7 @@ export function ChangesForm({ project, agents: all, version, field, send, close 
           <p key={words}>{visible(words)}</p>
         ))}
       </div>
+      {decided}
       <div className="decide-acts">
         <label className="field">
           To{' '}
@@ -151,11 +154,12 @@ export function ChangesForm({ project, agents: all, version, field, send, close 
           Close
         </button>
         <p id={says} className="decide-says">
-          {send === undefined ? (
+          {decided !== null ? null : send === undefined ? (
             'Changes of this version cannot be requested any more. What you have written stays here.'
           ) : (
             <>
-              <bdi>{named ? nameOf(named) : chosen}</bdi> reads it as mail, and <bdi>{project.id}</bdi> runs again.
+              <bdi>{named ? nameOf(named) : chosen}</bdi> reads it as mail, and <bdi translate="no">{project.id}</bdi>{' '}
+              runs again.
               {draft.files.length === 0 ? '' : ' The files are published first.'}
             </>
           )}

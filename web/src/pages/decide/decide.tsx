@@ -7,7 +7,10 @@ import { Copyable } from '../../parts/copy.js';
 import { Mark } from '../../parts/mark.js';
 import { nameOf } from '../../parts/states.js';
 import { Ago } from '../../parts/time.js';
+import { itemPath } from '../../parts/places.js';
+import { useUnreadLetters } from '../../use-inbox.js';
 import { useProject } from '../../use-project.js';
+import { useReports } from '../project/use-report.js';
 import { useDraft } from '../../acts/draft.js';
 import { ChangesForm, changesDraft } from './changes-form.js';
 import { Key, useKeys } from '../../acts/keys.js';
@@ -42,6 +45,8 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   const later = useLater(about);
   const [draft, , forget] = useDraft(...changesDraft(project.id));
   const [isOpen, setOpen] = useState(draft.body !== '');
+  // In which status the report was when the person began to write, or went on in spite of what happened.
+  const [read, setRead] = useState(project.status);
   const group = useRef<HTMLDivElement>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   useKeptFocus(group, later?.state);
@@ -60,8 +65,11 @@ function Decision({ project, agents, version }: { project: Project; agents: read
     ? `${project.id} was ${became[status]} meanwhile, so this was not sent.`
     : `Version ${project.reportVersion} of the report is the newest, so a decision on version ${version} was not sent: read that one first.`;
   useEffect(() => {
-    if (stood !== undefined && stood !== stands) overtake(about, meanwhile);
-  }, [about, stood, stands, meanwhile]);
+    if (stood === undefined || stood === stands) return;
+    overtake(about, meanwhile);
+    // The form shows why the decision was not sent.
+    setRead(status);
+  }, [about, stood, stands, meanwhile, status]);
 
   const postponed = { about, place: `/p/${project.id}/report?v=${version}`, changes: changesOf(project.id), stands };
   const whose = `${project.id}’s report, version ${version}`;
@@ -76,9 +84,9 @@ function Decision({ project, agents, version }: { project: Project; agents: read
     });
   };
   const requestChanges = (recipient: string, body: string, attachments: readonly string[]) => {
-    if (status !== 'submitted' && status !== 'completed') return;
+    if (read !== 'submitted' && read !== 'completed') return;
     const files = attachments.length === 0 ? {} : { attachments: [...attachments] };
-    const input = { project: project.id, body: { recipient, body, ...files, version, status } };
+    const input = { project: project.id, body: { recipient, body, ...files, version, status: read } };
     const name = agents.find((agent) => agent.id === recipient);
     postpone({
       ...postponed,
@@ -94,6 +102,7 @@ function Decision({ project, agents, version }: { project: Project; agents: read
   };
   const open = () => {
     setOpen(true);
+    setRead(status);
     // It may be there already, or is in a moment.
     requestAnimationFrame(() => field.current?.focus());
   };
@@ -122,7 +131,10 @@ function Decision({ project, agents, version }: { project: Project; agents: read
               agents={agents}
               version={version}
               field={field}
-              send={canChange ? requestChanges : undefined}
+              send={canChange && read === status ? requestChanges : undefined}
+              decided={
+                canChange && read !== status ? <DecidedSince project={project} on={() => setRead(status)} /> : null
+              }
               close={() => setOpen(false)}
             />
           ) : null}
@@ -144,9 +156,10 @@ function Decision({ project, agents, version }: { project: Project; agents: read
                   Request changes <Key name="changes" />
                 </button>
               ) : null}
+              {canApprove && !hasForm ? <UnreadLetters project={project.id} /> : null}
               {canApprove && !hasForm ? (
                 <p id={act} className="decide-says">
-                  Approving version {version} completes <bdi>{project.id}</bdi>: no turn begins any more.
+                  Approving version {version} completes <bdi translate="no">{project.id}</bdi>: no turn begins any more.
                 </p>
               ) : null}
             </div>
@@ -188,6 +201,54 @@ function Newest({ project }: { project: Project }) {
       <Link href={`/p/${project.id}/report?v=${project.reportVersion}`} className="button">
         Show version {project.reportVersion}
       </Link>
+    </p>
+  );
+}
+
+/** That a report was approved, or submitted again, while the request was written. */
+function DecidedSince({ project, on }: { project: Project; on: () => void }) {
+  const newest = useReports(project.id).data?.find(({ version }) => version === project.reportVersion);
+  const decision = newest?.decision ?? null;
+  return (
+    <p className="decide-newest" role="status">
+      <Mark kind="done" />
+      <span>
+        {decision === null ? (
+          <>
+            <bdi translate="no">{project.id}</bdi> was {became[project.status]} while you wrote.
+          </>
+        ) : (
+          <>
+            <bdi>{decision.by}</bdi> {decision.kind === 'approved' ? 'approved' : 'sent back'} version{' '}
+            {project.reportVersion} <Ago at={decision.at} inWords />, while you wrote.
+          </>
+        )}{' '}
+        Nothing was sent.
+      </span>
+      <button type="button" className="button" onClick={on}>
+        {project.status === 'completed' ? 'Send it back all the same' : 'Go on'}
+      </button>
+    </p>
+  );
+}
+
+/** That agents wrote what was not done with yet: approving does not read them. */
+function UnreadLetters({ project }: { project: string }) {
+  const letters = useUnreadLetters(project);
+  const [newest] = letters.data ?? [];
+  if (newest === undefined) return null;
+  const number = letters.data?.length ?? 0;
+  return (
+    <p className="decide-unread">
+      <Mark kind="message" />
+      <span>
+        {number === 1
+          ? 'A letter to you from this project is unread.'
+          : `${number} letters to you from this project are unread.`}{' '}
+        <Link href={itemPath(newest.id)} className="linked">
+          Read {number === 1 ? 'it' : 'the newest'}
+        </Link>
+      </span>
     </p>
   );
 }

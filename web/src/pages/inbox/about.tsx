@@ -1,10 +1,8 @@
 import type { Decision, InboxItem } from '@suzumio/sdk/client';
-import { useQuery } from '@tanstack/react-query';
 import type { RefObject } from 'react';
 import { late } from '../../acts/run/late.js';
 import { Link } from 'wouter';
 import { Key } from '../../acts/keys.js';
-import { api, keys } from '../../api.js';
 import { Copyable } from '../../parts/copy.js';
 import { Failure } from '../../parts/failure.js';
 import { Mark } from '../../parts/mark.js';
@@ -13,8 +11,10 @@ import { visible } from '../../parts/visible.js';
 import { some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
 import { useHelp } from '../../use-why.js';
+import { ReportChanges } from '../project/report-changes.js';
 import { useReport } from '../project/use-report.js';
 import { itemPath } from '../../parts/places.js';
+import { InboxLetter } from './letter.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';
 
 const Decide = late(() => import('../decide/decide.js'));
@@ -38,15 +38,20 @@ export function About({
   onward: RefObject<HTMLAnchorElement | null>;
 }) {
   const { title } = wordsFor(item);
+  const notice = settled ? <Notice settled={settled} wasSeen onward={onward} /> : null;
+  if (item.kind === 'message') {
+    const until = settled ? undefined : item.at;
+    return <InboxLetter project={item.project} message={item.message.id} until={until} notice={notice} none={notice} />;
+  }
   return (
     <article className="about">
-      {settled ? <Notice settled={settled} wasSeen onward={onward} /> : null}
+      {notice}
       <p className="crumbs">
         {item.project === null ? (
           'All projects'
         ) : (
           <Link href={`/p/${item.project}`}>
-            <bdi>{item.project}</bdi>
+            <bdi translate="no">{item.project}</bdi>
           </Link>
         )}
         {'at' in item ? (
@@ -130,6 +135,7 @@ const opens: Readonly<Record<InboxItem['kind'], string>> = {
   failure: 'Open the turn',
   pause: 'See why',
   budget: 'Raise the budget',
+  model: 'Open the project',
   message: 'Open the thread',
 };
 
@@ -164,11 +170,17 @@ function Content({ item }: { item: InboxItem }) {
     case 'failure':
       return <Happened item={item} />;
     case 'message':
-      return <Letter project={item.project} message={item.message.id} />;
+      return null;
     case 'pause':
       return (
         <p className="about-lead">
           <bdi>{item.pause.reason ?? 'No reason was given.'}</bdi> <span className="quiet">By {item.pause.by}.</span>
+        </p>
+      );
+    case 'model':
+      return (
+        <p className="about-lead">
+          <bdi>{item.message}</bdi> <span className="quiet">The next answer of the preset clears this.</span>
         </p>
       );
     case 'budget':
@@ -185,17 +197,11 @@ function Report({ project, version }: { project: string; version: number }) {
   const report = useReport(project, version);
   if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
   return report.data === undefined ? null : (
-    <div className="report">
-      <Markdown text={report.data} />
-    </div>
+    <>
+      {version > 1 ? <ReportChanges project={project} from={version - 1} to={version} /> : null}
+      <div className="report">
+        <Markdown text={report.data} />
+      </div>
+    </>
   );
-}
-
-function Letter({ project, message }: { project: string; message: string }) {
-  const letter = useQuery({
-    queryKey: [...keys.project(project), 'message', message],
-    queryFn: () => api.getMessage({ project, message }),
-  });
-  if (letter.error) return <Failure error={letter.error} again={() => void letter.refetch()} />;
-  return letter.data === undefined ? null : <Markdown text={letter.data.body} />;
 }

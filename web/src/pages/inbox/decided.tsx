@@ -27,7 +27,7 @@ export function Decided() {
                   <bdi>{visible(decisionIn(item))}</bdi>
                 </span>
                 <span className="inbox-text">
-                  <bdi>{item.project}</bdi>, by <bdi>{item.by}</bdi>
+                  <bdi translate="no">{item.project}</bdi>, by <bdi>{item.by}</bdi>
                 </span>
               </span>
               <span className="inbox-age">

@@ -5,11 +5,12 @@ import { useKeysHelp } from '../../acts/everywhere.js';
 import { isEverywhere, keyTable } from '../../acts/key-table.js';
 import { Key, useHeld, useKeys, useKeysSwitch } from '../../acts/keys.js';
 import { itemPath } from '../../parts/places.js';
+import { type InboxRow, isOf } from './rows.js';
 import { placeOf, whyOf } from './words.js';
 
 interface Where {
   /** The items as they stand below each other. */
-  order: readonly InboxItem[];
+  order: readonly InboxRow[];
   item: InboxItem | undefined;
   chosen: string | undefined;
   list: RefObject<HTMLElement | null>;
@@ -21,14 +22,14 @@ interface Where {
 export function useInboxKeys({ order, item, chosen, list, next }: Where): void {
   const [, navigate] = useLocation();
   const moved = useRef(false);
-  const at = order.findIndex(({ id }) => id === chosen);
-  const go = (to: InboxItem | undefined) => {
+  const at = order.findIndex((row) => isOf(row, chosen));
+  const go = (to: InboxRow | undefined) => {
     if (to === undefined) return;
     moved.current = true;
-    navigate(itemPath(to.id), { replace: chosen !== undefined });
+    navigate(itemPath(to.item.id), { replace: chosen !== undefined });
   };
   const why = item && whyOf(item);
-  const nextAt = order.findIndex(({ id }) => id === next);
+  const nextAt = order.findIndex(({ item: one }) => one.id === next);
   useKeys({
     down: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at + 1]),
     up: () => go(at === -1 ? order[Math.max(0, nextAt)] : order[at - 1]),

@@ -3,12 +3,12 @@ import { type RefObject, useEffect, useMemo, useRef, useState } from 'react';
 import { isField } from '../../acts/keys.js';
 import { useDecided } from '../../use-inbox.js';
 import type { Settled } from './about.js';
-import { inOrder } from './list.js';
+import { type InboxRow, isOf, rowsOf } from './rows.js';
 
 /** The item that is shown, and the order in which it stood. */
 interface Seen {
-  readonly item: InboxItem;
-  readonly order: readonly InboxItem[];
+  readonly row: InboxRow;
+  readonly order: readonly InboxRow[];
 }
 
 /**
@@ -21,19 +21,20 @@ export function useShown(
   list: RefObject<HTMLElement | null>,
 ) {
   const onward = useRef<HTMLAnchorElement>(null);
-  const order = useMemo(() => (items ? inOrder(items) : undefined), [items]);
-  const present = order?.find(({ id }) => id === chosen);
+  const order = useMemo(() => (items ? rowsOf(items) : undefined), [items]);
+  const present = order?.find((row) => isOf(row, chosen));
   const [seen, setSeen] = useState<Seen>();
-  if (present && order && (seen?.item !== present || seen.order !== order)) setSeen({ item: present, order });
-  const item = present ?? (seen?.item.id === chosen ? seen?.item : undefined);
+  if (present && order && (seen?.row !== present || seen.order !== order)) setSeen({ row: present, order });
+  const row = present ?? (seen && isOf(seen.row, chosen) ? seen.row : undefined);
+  const item = row?.item;
   const isSettled = chosen !== undefined && order !== undefined && present === undefined;
   const decision = useDecisionOn(isSettled ? item : undefined);
-  const next = isSettled && item && seen ? afterIt(seen, order) : order?.[0]?.id;
+  const next = isSettled && item && seen ? afterIt(seen, order) : order?.[0]?.item.id;
 
   const wasThere = useRef<string>(undefined);
   useEffect(() => {
     const leaves = isSettled && wasThere.current === chosen;
-    wasThere.current = present?.id;
+    wasThere.current = present && chosen;
     if (!leaves || !isFree(list.current)) return;
     const row =
       next === undefined
@@ -55,11 +56,11 @@ function isFree(list: HTMLElement | null): boolean {
 }
 
 /** The item that came after one which is gone, or the last one that stands before it. */
-function afterIt({ item, order }: Seen, now: readonly InboxItem[]): string | undefined {
-  const at = order.findIndex(({ id }) => id === item.id);
-  const left = new Set(now.map(({ id }) => id));
-  const there = ({ id }: InboxItem) => left.has(id);
-  return (order.slice(at + 1).find(there) ?? order.slice(0, at).findLast(there) ?? now[0])?.id;
+function afterIt({ row, order }: Seen, now: readonly InboxRow[]): string | undefined {
+  const at = order.findIndex(({ item }) => item.id === row.item.id);
+  const left = new Set(now.map(({ item }) => item.id));
+  const there = ({ item }: InboxRow) => left.has(item.id);
+  return (order.slice(at + 1).find(there) ?? order.slice(0, at).findLast(there) ?? now[0])?.item.id;
 }
 
 /** Who settled an item, and how: the first decision about it since it came. */
@@ -81,6 +82,7 @@ function isAbout(decision: Decision, item: InboxItem): boolean {
       return decision.kind === 'resumed' && decision.agent === item.agent;
     case 'budget':
       return decision.kind === 'budget-changed' && decision.agent === item.agent;
+    case 'model':
     case 'message':
       return false;
   }

@@ -8,6 +8,7 @@ export const marks: Readonly<Record<InboxItem['kind'], MarkKind>> = {
   failure: 'failed',
   pause: 'paused',
   budget: 'budget',
+  model: 'failed',
   message: 'message',
 };
 
@@ -37,6 +38,8 @@ export function wordsFor(item: InboxItem): { title: string; text: string } {
       const whose = name === null ? '' : ` of ${name}`;
       return { title: `${shown(item.used)} of ${shown(item.max)} is used${whose}`, text: 'At the limit, turns stop.' };
     }
+    case 'model':
+      return { title: `The model preset ${item.preset} refuses: ${item.code}`, text: item.message };
     case 'message':
       return { title: `${item.message.displayName ?? item.message.sender} wrote to you`, text: item.message.excerpt };
   }
@@ -54,6 +57,8 @@ export function placeOf(item: InboxItem): string {
     case 'pause':
       if (item.project === null) return '/system';
       return item.agent === null ? `/p/${item.project}` : agentPath(item.project, item.agent);
+    case 'model':
+      return `/p/${item.project}`;
     case 'budget':
       return item.project === null ? '/cost' : `/p/${item.project}/cost`;
   }
@@ -62,7 +67,9 @@ export function placeOf(item: InboxItem): string {
 /** Where it stands why an agent, or a project, gets no turn. */
 export function whyOf(item: InboxItem): string | undefined {
   if (item.project === null || item.kind === 'report' || item.kind === 'message') return undefined;
-  return item.agent === null ? `/p/${item.project}/agents` : agentPath(item.project, item.agent);
+  // A preset is of no one agent.
+  const agent = item.kind === 'model' ? null : item.agent;
+  return agent === null ? `/p/${item.project}/agents` : agentPath(item.project, agent);
 }
 
 export const decidedMarks: Readonly<Record<Decision['kind'], MarkKind>> = {

@@ -50,7 +50,7 @@ function You() {
       <h2 className="visually-hidden">You</h2>
       <p className="you-name">
         <b>{name}</b> <span className="you-scope">{scope}</span>
-        <span className="quiet">{project === null ? 'every project' : <bdi>{project}</bdi>}</span>
+        <span className="quiet">{project === null ? 'every project' : <bdi translate="no">{project}</bdi>}</span>
       </p>
       <p className="you-may">{youMay(scope)}</p>
       {session === null ? null : (

@@ -197,7 +197,7 @@ function Made({ made: { token, secret }, another }: { made: CreatedToken; anothe
   return (
     <section className="once" aria-label={`The secret of ${name}`}>
       <h2 className="people-title" tabIndex={-1} ref={title}>
-        <bdi>{name}</bdi> is made
+        <bdi translate="no">{name}</bdi> is made
       </h2>
       <p>
         <b>{scope}</b>, {reachOf(token)},{' '}

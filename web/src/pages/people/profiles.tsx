@@ -183,7 +183,7 @@ function Text({ title, text, isOpen }: { title: string; text: ProfileView['perso
         </b>{' '}
         <span className="quiet">{bytes(new TextEncoder().encode(text).length)}</span>
       </summary>
-      <pre tabIndex={0} aria-label={visible(title)}>
+      <pre translate="no" tabIndex={0} aria-label={visible(title)}>
         {visible(text)}
       </pre>
     </details>

@@ -15,14 +15,14 @@ export function RevokeDialog({ token, isOwn }: { token: Token; isOwn: boolean })
     <ActDialog
       title={
         <>
-          Revoke <bdi>{name}</bdi>?
+          Revoke <bdi translate="no">{name}</bdi>?
         </>
       }
       run={run}
       ask={() => run.ask(asked('revokeToken', { token: name }), '')}
       done={() => (
         <p role="status">
-          <bdi>{name}</bdi> is revoked: it opens nothing any more. Its name is free for another token.
+          <bdi translate="no">{name}</bdi> is revoked: it opens nothing any more. Its name is free for another token.
         </p>
       )}
       stay="Keep it"

@@ -54,7 +54,7 @@ export function StandingProject({
     <>
       <p className="people-line">
         <Link href={`/p/${project}`} className="evidence">
-          <bdi>{project}</bdi>
+          <bdi translate="no">{project}</bdi>
         </Link>{' '}
         <span className="quiet">gets the mail to members. It keeps those that it was made with, as they were.</span>
       </p>
@@ -197,7 +197,7 @@ function Done({ project, made, version, changes, warnings, close }: StoodUp & { 
     <>
       <p role="status">
         <Link href={`/p/${project.id}`} className="evidence" onClick={close}>
-          <bdi>{project.id}</bdi>
+          <bdi translate="no">{project.id}</bdi>
         </Link>{' '}
         {made
           ? 'is made, and runs.'

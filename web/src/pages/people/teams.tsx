@@ -58,7 +58,7 @@ function TeamRow({ team: { name, description, members, project } }: { team: Team
     <li className="people-row profile-row">
       <Link href={`/teams/${name}`} className="people-name people-open">
         <b>
-          <bdi>{name}</bdi>
+          <bdi translate="no">{name}</bdi>
         </b>
       </Link>
       <span className="clip">
@@ -98,7 +98,7 @@ export function Team({ name }: { name: string }) {
         </nav>
         <div className="people-head">
           <h2 className="people-title">
-            <bdi>{name}</bdi>
+            <bdi translate="no">{name}</bdi>
           </h2>
           {may('updateTeam') ? (
             <span className="people-acts">

@@ -79,7 +79,7 @@ function TokenRow({ token }: { token: Token }) {
     <li className="people-row token-row">
       <span className="people-name">
         <b>
-          <bdi>{name}</bdi>
+          <bdi translate="no">{name}</bdi>
         </b>
         {isOwn ? <span className="here">you</span> : null}
       </span>
@@ -125,7 +125,7 @@ function EndedRow({ token }: { token: Token }) {
   return (
     <li className="people-row token-row">
       <span className="people-name">
-        <bdi>{name}</bdi>
+        <bdi translate="no">{name}</bdi>
       </span>
       <span className="quiet">
         {scope} {reachOf(token)}

@@ -1,5 +1,5 @@
 import type { Message, ProjectDetail } from '@suzumio/sdk/client';
-import { useMemo, useRef, useState } from 'react';
+import { type RefObject, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Composer } from './mail/composer.js';
 import { useSearchParams } from 'wouter';
 import { useKeys } from '../../acts/keys.js';
@@ -45,8 +45,10 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
   };
   const reply = may('replyToMessage') ? answer : undefined;
   const shown = useMemo(() => threadsOf((mail.data ?? []).filter((message) => isIn(view, message))), [mail.data, view]);
+  const pane = useRef<HTMLElement>(null);
+  useNewestInView(pane, (mail.data?.at(-1)?.seq ?? 0) + going.length, view);
   return (
-    <section className="mail" aria-label="Mail">
+    <section className="mail" aria-label="Mail" ref={pane}>
       <header className="pane-head">
         <h2>Mail</h2>
         <div className="switch" role="group" aria-label="Which mail">
@@ -105,6 +107,36 @@ export function Mail({ detail }: { detail: ProjectDetail }) {
       ) : null}
     </section>
   );
+}
+
+/** Within this distance of its end, a list follows its newest letter. */
+const nearPx = 120;
+
+/** A pane that scrolls by itself opens at the newest, and stays there while it is read there; else nothing moves. */
+function useNewestInView(pane: RefObject<HTMLElement | null>, newest: number, view: View): void {
+  const wasAtEnd = useRef(true);
+  useLayoutEffect(() => {
+    wasAtEnd.current = true;
+  }, [view]);
+  useLayoutEffect(() => {
+    const { current } = pane;
+    if (current === null) return undefined;
+    const toEnd = () => {
+      if (wasAtEnd.current) current.scrollTop = current.scrollHeight;
+    };
+    toEnd();
+    const note = () => {
+      wasAtEnd.current = current.scrollHeight - current.scrollTop - current.clientHeight < nearPx;
+    };
+    // Text that is drawn later makes what is above longer.
+    const grown = new ResizeObserver(toEnd);
+    for (const list of current.querySelectorAll('.threads, .composer')) grown.observe(list);
+    current.addEventListener('scroll', note, { passive: true });
+    return () => {
+      grown.disconnect();
+      current.removeEventListener('scroll', note);
+    };
+  }, [pane, newest, view]);
 }
 
 function isIn(view: View, { recipient, delivery }: Message): boolean {

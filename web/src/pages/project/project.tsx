@@ -113,7 +113,7 @@ function Gone({ id }: { id: string }) {
   return (
     <div className="empty">
       <h1>
-        There is no project <bdi>{id}</bdi>
+        There is no project <bdi translate="no">{id}</bdi>
       </h1>
       <p>It was deleted, or is not in the backup that was restored, or the address is misspelt.</p>
       <Link href="/projects" className="button">
@@ -148,12 +148,12 @@ function Head({ detail, isGone }: { detail: ProjectDetail; isGone: boolean }) {
   useKeys({ why: location === why ? undefined : () => navigate(why) });
   const budget = useBudget(project.id).data?.find(({ agent }) => agent === null)?.usd;
   return (
-    <header className="project-head">
+    <header className={location === `/p/${project.id}` ? 'project-head' : 'project-head project-elsewhere'}>
       <div className="project-top">
         <div className="project-what">
           <div className="project-title">
             <h1>
-              <bdi>{project.id}</bdi>
+              <bdi translate="no">{project.id}</bdi>
             </h1>
             <span className={`state state-${mark}`}>
               <Mark kind={mark} /> {word}
@@ -308,14 +308,16 @@ function Asks({ project, detail }: { project: string; detail: ProjectDetail }) {
           ? `${item.agent === null ? 'The project' : named(item.agent)} is paused.`
           : item.kind === 'budget'
             ? 'A budget is nearly used up.'
-            : '';
+            : item.kind === 'model'
+              ? `The model preset ${item.preset} refuses: ${item.message}`
+              : '';
   return (
     <section className="asks" aria-label="Waits for you">
       <Mark
         kind={
           item.kind === 'report'
             ? 'report'
-            : item.kind === 'failure'
+            : item.kind === 'failure' || item.kind === 'model'
               ? 'failed'
               : item.kind === 'budget'
                 ? 'budget'

@@ -7,18 +7,31 @@ import { Markdown } from '../../parts/markdown.js';
 import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
 import { called, turnPath } from '../../parts/places.js';
+import { ReportChanges } from './report-changes.js';
 import { useReport, useReports } from './use-report.js';
 
 const Decide = late(() => import('../decide/decide.js'));
 
-/** The report, one version or two side by side, and what can be decided on it. */
+/** The report, a version of it and what it has otherwise than another one, and what can be decided on it. */
 export function Report({ detail: { project, agents } }: { detail: ProjectDetail }) {
   const newest = project.reportVersion;
   if (newest === null) return <p className="empty-line">No report is submitted yet.</p>;
-  return <Versions key={project.id} project={project.id} newest={newest} agents={agents} />;
+  const isWaiting = project.status === 'submitted';
+  return <Versions key={project.id} project={project.id} newest={newest} isWaiting={isWaiting} agents={agents} />;
 }
 
-function Versions({ project, newest, agents }: { project: string; newest: number; agents: readonly Agent[] }) {
+function Versions({
+  project,
+  newest,
+  isWaiting,
+  agents,
+}: {
+  project: string;
+  newest: number;
+  /** Whether the newest one waits for a decision. */
+  isWaiting: boolean;
+  agents: readonly Agent[];
+}) {
   const [search, setSearch] = useSearchParams();
   // A version that comes while another one is read does not take its place.
   const [opened] = useState(newest);
@@ -27,14 +40,19 @@ function Versions({ project, newest, agents }: { project: string; newest: number
     return Number.isInteger(version) && version >= 1 && version <= newest ? version : undefined;
   };
   const shown = known('v') ?? opened;
-  const beside = known('with');
+  // A version that waits is compared with the one before, unless another comparison is chosen.
+  const isOpened = isWaiting && shown === newest && newest > 1 && search.get('with') === null;
+  const beside = isOpened ? newest - 1 : known('with');
   const choose = (name: 'v' | 'with', version: string) => {
     const next = new URLSearchParams(search);
-    if (version === '') next.delete(name);
-    else next.set(name, version);
+    if (version === '' && name === 'v') next.delete(name);
+    else next.set(name, version === '' ? 'none' : version);
     setSearch(next, { replace: true });
   };
-  const unknown = ['v', 'with'].map((name) => known(name) === undefined && search.get(name)).find(Boolean);
+  const isNone = search.get('with') === 'none';
+  const unknown = ['v', 'with']
+    .map((name) => known(name) === undefined && !(name === 'with' && isNone) && search.get(name))
+    .find(Boolean);
   const reports = useReports(project).data ?? [];
   const about = (version: number) => reports.find((report) => report.version === version);
   const isRead = useReport(project, shown).data !== undefined;
@@ -63,9 +81,9 @@ function Versions({ project, newest, agents }: { project: string; newest: number
         </label>
         {newest > 1 ? (
           <label className="field">
-            beside{' '}
+            compared with{' '}
             <select value={beside ?? ''} onChange={({ target }) => choose('with', target.value)}>
-              <option value="">none</option>
+              <option value="">nothing</option>
               {versions
                 .filter((version) => version !== shown)
                 .map((version) => (
@@ -81,8 +99,10 @@ function Versions({ project, newest, agents }: { project: string; newest: number
         </button>
       </div>
       <div className={beside === undefined ? 'report-versions' : 'report-versions report-two'}>
-        {beside === undefined ? null : (
-          <Version project={project} version={beside} submitted={about(beside)} agents={agents} />
+        {beside === undefined || beside === shown ? null : (
+          <ReportChanges project={project} from={beside} to={shown}>
+            <AboutVersion project={project} version={beside} submitted={about(beside)} agents={agents} />
+          </ReportChanges>
         )}
         <Version project={project} version={shown} submitted={about(shown)} agents={agents} />
       </div>
@@ -108,12 +128,18 @@ function Version({ project, version, submitted, agents }: VersionProps) {
   if (report.error) return <Failure error={report.error} again={() => void report.refetch()} />;
   return (
     <article className="report report-paper">
-      <p className="quiet report-about">
-        Version {version}
-        {submitted === undefined ? null : <About project={project} submitted={submitted} agents={agents} />}
-      </p>
+      <AboutVersion project={project} version={version} submitted={submitted} agents={agents} />
       {report.data === undefined ? null : <Markdown text={report.data} />}
     </article>
+  );
+}
+
+function AboutVersion({ project, version, submitted, agents }: VersionProps) {
+  return (
+    <p className="quiet report-about">
+      Version {version}
+      {submitted === undefined ? null : <About project={project} submitted={submitted} agents={agents} />}
+    </p>
   );
 }
 

@@ -81,8 +81,14 @@ function Facts({ project, diff, asked }: { project: string; diff: SharedDiff; as
   return (
     <>
       <p className="about-facts">
-        <code title={base ?? undefined}>{base === null ? 'nothing' : shortId(base)}</code> →{' '}
-        <code title={head}>{shortId(head)}</code>: {counted(ahead)}
+        <code translate="no" title={base ?? undefined}>
+          {base === null ? 'nothing' : shortId(base)}
+        </code>{' '}
+        →{' '}
+        <code translate="no" title={head}>
+          {shortId(head)}
+        </code>
+        : {counted(ahead)}
         {behind > 0 ? `, ${counted(behind)} of the other are not in it` : ''}; files{' '}
         <span className="sign-added">+{count(files.added)}</span> ~{count(files.changed)}{' '}
         <span className="sign-removed">−{count(files.removed)}</span>
@@ -92,7 +98,9 @@ function Facts({ project, diff, asked }: { project: string; diff: SharedDiff; as
           {commits.map(({ id, at, author, subject }) => (
             <li key={id}>
               <p className="line">
-                <code title={id}>{shortId(id)}</code>
+                <code translate="no" title={id}>
+                  {shortId(id)}
+                </code>
                 <span className="line-text">
                   <bdi>{visible(subject)}</bdi>{' '}
                   <span className="quiet">

@@ -107,7 +107,10 @@ function Ref({ shared, detail }: { shared: SharedRef; detail: ProjectDetail }) {
       </b>
       <span className="line-text">
         {ref.startsWith('refs/tags/') ? 'tag, ' : ''}
-        <code title={id}>{shortId(id)}</code> by <bdi>{pusherOf(shared, detail)}</bdi>
+        <code translate="no" title={id}>
+          {shortId(id)}
+        </code>{' '}
+        by <bdi>{pusherOf(shared, detail)}</bdi>
       </span>
       <span className="line-age">
         <Ago at={pushedAt} />
@@ -165,7 +168,7 @@ function Moved({
   hasMain: boolean;
 }) {
   const moved = (
-    <code>
+    <code translate="no">
       {from === null ? 'new' : shortId(from)} → {to === null ? 'deleted' : shortId(to)}
     </code>
   );

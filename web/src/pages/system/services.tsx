@@ -29,7 +29,7 @@ export function Services({ system }: { system: SystemState }) {
       word: own === null ? 'does not answer' : 'answers',
       detail: (
         <>
-          <code>{url}</code> {own === null ? problem : `version ${own}`}
+          <code translate="no">{url}</code> {own === null ? problem : `version ${own}`}
         </>
       ),
     })),

@@ -39,11 +39,15 @@ function Failures({ failures: { agents, items } }: Pick<SystemState, 'failures'>
             names: true,
             cell: ({ project, agent, turnNumber }) => (
               <Link href={turnPath(project, agent, turnNumber)}>
-                <bdi>{agent}</bdi> in <bdi>{project}</bdi>, turn {turnNumber}
+                <bdi>{agent}</bdi> in <bdi translate="no">{project}</bdi>, turn {turnNumber}
               </Link>
             ),
           },
-          { title: 'Why', hint: ({ message }) => visible(message), cell: ({ code }) => <code>{code}</code> },
+          {
+            title: 'Why',
+            hint: ({ message }) => visible(message),
+            cell: ({ code }) => <code translate="no">{code}</code>,
+          },
           { title: 'Since', cell: ({ at }) => <Ago at={at} /> },
           {
             title: 'What next',
@@ -79,7 +83,7 @@ function Undelivered({ undelivered: { messages, items } }: Pick<SystemState, 'un
             names: true,
             cell: ({ project, seq }) => (
               <Link href={mailPath(project, seq)}>
-                {seq} in <bdi>{project}</bdi>
+                {seq} in <bdi translate="no">{project}</bdi>
               </Link>
             ),
           },
@@ -120,7 +124,7 @@ function Unreadable({ projects }: { projects: readonly string[] }) {
       <ul>
         {projects.slice(0, mostUnreadable).map((project) => (
           <li key={project}>
-            <bdi>{project}</bdi> <Copyable text={`suzumio verify ${project}`} />
+            <bdi translate="no">{project}</bdi> <Copyable text={`suzumio verify ${project}`} />
           </li>
         ))}
       </ul>

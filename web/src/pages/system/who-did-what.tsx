@@ -67,7 +67,7 @@ export function Refused() {
           columns={[
             { title: 'When', cell: ({ at }) => <Moment at={at} /> },
             { title: 'Token', names: true, cell: ({ token }) => <bdi>{token}</bdi> },
-            { title: 'Why', cell: ({ code }) => <code>{code}</code> },
+            { title: 'Why', cell: ({ code }) => <code translate="no">{code}</code> },
             {
               title: 'What',
               className: 'wide',

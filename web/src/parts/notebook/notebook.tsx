@@ -38,8 +38,8 @@ function CellView({ cell }: { cell: Cell }) {
       <span className="notebook-run">{cell.kind === 'code' ? `[${cell.run ?? ' '}]` : null}</span>
       <div className="notebook-parts">
         {cell.source === '' ? null : (
-          <pre className="notebook-source">
-            <code>{visible(cell.source)}</code>
+          <pre translate="no" className="notebook-source">
+            <code translate="no">{visible(cell.source)}</code>
           </pre>
         )}
         {cell.outputs.map((output, index) => (
@@ -56,7 +56,7 @@ function OutputView({ output }: { output: Output }) {
     return <Picture content={output.content} type={output.type} alt="A picture that this code has drawn" />;
   }
   return (
-    <pre className={output.kind === 'error' ? 'notebook-output notebook-error' : 'notebook-output'}>
+    <pre translate="no" className={output.kind === 'error' ? 'notebook-output notebook-error' : 'notebook-output'}>
       {visible(output.text)}
     </pre>
   );

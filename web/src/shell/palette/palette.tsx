@@ -147,7 +147,11 @@ function Option({ id, choice: { title, note, sign, keys }, isChosen, onPoint, on
           </span>
         )}
       </span>
-      {keys === undefined ? null : <kbd aria-hidden>{keys}</kbd>}
+      {keys === undefined ? null : (
+        <kbd translate="no" aria-hidden>
+          {keys}
+        </kbd>
+      )}
     </div>
   );
 }

@@ -253,7 +253,7 @@ function ProfileOf({ id }: { id: string }) {
     staleTime: Infinity,
   }).data;
   return nickname === undefined ? (
-    <bdi>{id}</bdi>
+    <bdi translate="no">{id}</bdi>
   ) : (
     <Link href={profilePath(nickname)} className="evidence">
       <bdi>{nickname}</bdi>
@@ -297,7 +297,7 @@ function Made({ project, agent: { prompt, tools, model, team, profile } }: { pro
           <ul className="tools">
             {tools.map((tool) => (
               <li key={tool}>
-                <code>{tool}</code>
+                <code translate="no">{tool}</code>
               </li>
             ))}
           </ul>

@@ -140,7 +140,10 @@ function File({ detail, opened }: { detail: ProjectDetail; opened: Versions }) {
         , {bytes(version.sizeBytes)}, by <bdi>{creatorOf(version, detail)}</bdi>, <Ago at={version.createdAt} inWords />
         {version.base === null ? null : (
           <>
-            , against the commit <code title={version.base}>{version.base.slice(0, 12)}</code>
+            , against the commit{' '}
+            <code translate="no" title={version.base}>
+              {version.base.slice(0, 12)}
+            </code>
           </>
         )}
         {version.description === null ? null : (

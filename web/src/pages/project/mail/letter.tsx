@@ -155,7 +155,7 @@ function Read({ project, one: { agent, turnNumber, turnStatus, readAt }, agents,
       <span>
         {turnStatus === 'running' ? 'reading it now in ' : 'read in '}
         <Link href={turnPath(project, agent, turnNumber)} className="linked">
-          <bdi>{name}</bdi>, turn {turnNumber}
+          <bdi translate="no">{name}</bdi>, turn {turnNumber}
         </Link>
         {turnStatus === 'running' ? '' : `, ${words}`}
         {readAt === null ? null : (

@@ -1,6 +1,7 @@
 import type { Agent, Message, ProjectDetail } from '@suzumio/sdk/client';
 import { addressed } from '../../../parts/places.js';
 import { nameOf } from '../../../parts/states.js';
+import { clockOf } from '../../../parts/time.js';
 import { answerTo } from './answer-to.js';
 
 /** Whom a letter may be for. */
@@ -93,5 +94,10 @@ export function effectOf({ project }: ProjectDetail, { name, agents }: Recipient
   if (one.paused !== null) return `${name} is paused: it reads this once it goes on.`;
   return one.activeTurn === null
     ? `Wakes ${name}, which reads it in its next turn.`
-    : `${name} is at work, and reads it in its next turn.`;
+    : `${name} is at work${since(one)}, and reads it in its next turn. To have it read now, cancel turn ${one.activeTurn.number}: its own mail is undelivered then.`;
+}
+
+function since({ activeTurn }: Agent): string {
+  const started = activeTurn?.startedAt ?? null;
+  return started === null ? '' : ` since ${clockOf(new Date(started), false)}`;
 }

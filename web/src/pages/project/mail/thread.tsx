@@ -19,7 +19,16 @@ const partOf = 50;
 type Place = { before?: number; after?: number };
 
 /** A thread, at one of its messages. */
-export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: MessageDetail }) {
+export function ThreadPane({
+  detail,
+  chosen,
+  onSent,
+}: {
+  detail: ProjectDetail;
+  chosen: MessageDetail;
+  /** What follows once it was answered. */
+  onSent?: () => void;
+}) {
   const { agents } = detail;
   const project = detail.project.id;
   const [place, setPlace] = useState<Place>();
@@ -85,7 +94,10 @@ export function ThreadPane({ detail, chosen }: { detail: ProjectDetail; chosen: 
             isAsked={asked !== undefined}
             shown={newest.data?.items ?? []}
             field={field}
-            sent={() => setAsked(undefined)}
+            sent={() => {
+              setAsked(undefined);
+              onSent?.();
+            }}
           />
         ) : null}
         <p className="conversation-command">

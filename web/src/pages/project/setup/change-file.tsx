@@ -114,7 +114,7 @@ function Changing({ project, newest, run, onLeave, begun }: Props & { begun: Beg
         <div className="make-bar">
           <h2>A new version of the file</h2>
           <span className="quiet">
-            from version {base}. Values that are <code>(hidden)</code> stay what they are.
+            from version {base}. Values that are <code translate="no">(hidden)</code> stay what they are.
             {begun.isRendered
               ? ' The file as it was given reads others of the machine that it is on; here everything stands in its place.'
               : ''}

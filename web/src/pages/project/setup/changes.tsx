@@ -41,7 +41,7 @@ export function Changes({
             className={isWanted && change.effect === 'refused' ? 'change change-refused' : 'change'}
           >
             <p className="change-head">
-              <code>
+              <code translate="no">
                 <bdi>{visible(change.path)}</bdi>
               </code>
               {isWanted ? <span className={`effect effect-${change.effect}`}>{effects[change.effect]}</span> : null}

@@ -104,7 +104,7 @@ function Yaml({ label, value }: { label: string; value: unknown }) {
 
 function Lines({ label, lines }: { label: string; lines: readonly YamlLine[] }) {
   return (
-    <pre className="setup-yaml" tabIndex={0} role="group" aria-label={label}>
+    <pre translate="no" className="setup-yaml" tabIndex={0} role="group" aria-label={label}>
       {lines.slice(0, mostLines).map(({ lead, text }, at) => (
         // Lines are never moved.
         // oxlint-disable-next-line react/no-array-index-key

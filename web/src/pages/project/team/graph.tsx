@@ -4,7 +4,7 @@ import { Mark } from '../../../parts/mark.js';
 import { some } from '../../../parts/numbers.js';
 import { useNow } from '../../../parts/time.js';
 import { useWidth } from '../../../parts/use-width.js';
-import { pill, place, type Placed, type Spot, type Way } from './layout.js';
+import { heightOf, pill, place, type Placed, type Spot } from './layout.js';
 import type { Member, Ways } from './members.js';
 
 /** How long a way is drawn as one that mail has just gone. */
@@ -15,19 +15,17 @@ export function Graph({ members, ways }: { members: readonly Member[]; ways: rea
   const [width, frame] = useWidth();
   const isNarrow = width < 560;
   // What they are called, and not what they are doing: nothing moves while somebody looks at it.
-  const shape = JSON.stringify([
-    members.map((member) => ({ id: member.id, chars: charsOf(member, isNarrow) })),
-    ways.map(({ from, to }) => ({ from, to })),
-  ]);
-  const { placed, height } = useMemo(() => {
-    const [labels, pairs] = JSON.parse(shape) as [{ id: string; chars: number }[], Way[]];
-    return place(labels, pairs, width);
-  }, [shape, width]);
+  // Who is in the team says its file; who writes to whom shows only while it works.
+  const shape = JSON.stringify(members.map((member) => ({ id: member.id, chars: charsOf(member, isNarrow) })));
+  const { placed, height } = useMemo(
+    () => place(JSON.parse(shape) as { id: string; chars: number }[], width),
+    [shape, width],
+  );
   const nameIn = (id: string) => members.find((member) => member.id === id)?.name ?? id;
   const now = useNow(2_000);
   const most = Math.max(...ways.map(({ messages }) => messages), 1);
   return (
-    <div className="team-frame" ref={frame}>
+    <div className="team-frame" ref={frame} style={width === 0 ? { minHeight: heightOf(members.length) } : undefined}>
       {width === 0 ? null : (
         <svg width={width} height={height} role="group" aria-label="The team and its mail">
           <defs>

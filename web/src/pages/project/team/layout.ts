@@ -1,12 +1,4 @@
-import {
-  forceCollide,
-  forceLink,
-  forceManyBody,
-  forceSimulation,
-  forceX,
-  forceY,
-  type SimulationNodeDatum,
-} from 'd3-force';
+import { forceCollide, forceManyBody, forceSimulation, forceX, forceY, type SimulationNodeDatum } from 'd3-force';
 
 /** A place in the drawing. */
 export interface Spot {
@@ -18,35 +10,18 @@ interface Node extends SimulationNodeDatum {
   id: string;
 }
 
-/** A way that mail goes. */
-export interface Way {
-  from: string;
-  to: string;
-}
-
 const ticks = 240;
 
 /**
- * Where each member stands in a box of 1 by 1: those who write to each other are near. The same ids and ways have the same
- * places each time, since each begins on a circle in the order of the ids; the person stands at the top.
+ * Where each member stands in a box of 1 by 1. The same ids have the same places each time, since each begins on a circle
+ * in their order; the person stands at the top.
  */
-function layOut(ids: readonly string[], ways: readonly Way[]): Map<string, Spot> {
+function layOut(ids: readonly string[]): Map<string, Spot> {
   const nodes: Node[] = ids.map((id, index) => {
     const angle = (2 * Math.PI * index) / ids.length - Math.PI / 2;
     return { id, x: Math.cos(angle), y: Math.sin(angle) };
   });
-  const known = new Set(ids);
-  const links = ways
-    .filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
-    .map(({ from, to }) => ({ source: from, target: to }));
   forceSimulation(nodes)
-    .force(
-      'link',
-      forceLink<Node, { source: string; target: string }>(links)
-        .id(({ id }) => id)
-        .distance(0.9)
-        .strength(0.12),
-    )
     .force('apart', forceManyBody<Node>().strength(-0.6))
     .force('room', forceCollide<Node>(0.42))
     .force('x', forceX<Node>(0).strength(0.05))
@@ -84,25 +59,26 @@ export interface Placed extends Spot {
 /** Places pills in a drawing of some width, which is as high as it takes. */
 export function place(
   labels: readonly Pick<Placed, 'id' | 'chars'>[],
-  ways: readonly Way[],
   width: number,
 ): { placed: Map<string, Placed>; height: number } {
-  const spots = layOut(
-    labels.map(({ id }) => id),
-    ways,
-  );
+  const spots = layOut(labels.map(({ id }) => id));
   const sized = labels.map((label) => ({
     ...label,
     width: Math.round(label.chars * pill.chars) + pill.pad,
     height: pill.height,
   }));
   const area = sized.reduce((sum, box) => sum + (box.width + 24) * (box.height + 24), 0);
-  const height = Math.max(260, Math.min(sized.length * 70, 460), (area * 1.5) / Math.max(width, 1));
+  const height = Math.max(heightOf(sized.length), (area * 1.5) / Math.max(width, 1));
   const boxes = sized.map((box) => {
     const { x, y } = spots.get(box.id) ?? { x: 0.5, y: 0.5 };
     return { ...box, x: x * width, y: y * height };
   });
   return { placed: new Map(apart(boxes, { width, height }).map((box) => [box.id, box])), height };
+}
+
+/** How high a drawing of so many pills is at the least. */
+export function heightOf(members: number): number {
+  return Math.max(260, Math.min(members * 70, 460));
 }
 
 const rounds = 300;
@@ -114,28 +90,33 @@ const rounds = 300;
 function apart(boxes: readonly Placed[], room: { width: number; height: number }): Placed[] {
   const moved = boxes.map((box) => ({ ...box }));
   for (let round = 0; round < rounds; round += 1) {
-    let isFree = true;
-    for (const [index, one] of moved.entries()) {
-      for (const other of moved.slice(index + 1)) isFree = !push(one, other) && isFree;
-    }
     for (const box of moved) {
       box.x = within(box.x, box.width, room.width);
       box.y = within(box.y, box.height, room.height);
     }
-    if (isFree) break;
+    let isFree = true;
+    for (const [index, one] of moved.entries()) {
+      for (const other of moved.slice(index + 1)) isFree = !push(one, other, round >= rounds / 3) && isFree;
+    }
+    if (isFree) return moved;
   }
-  return moved;
+  return moved.map((box) => ({
+    ...box,
+    x: within(box.x, box.width, room.width),
+    y: within(box.y, box.height, room.height),
+  }));
 }
 
 const gap = 10;
 
 /** @returns whether they covered one another */
-function push(one: Placed, other: Placed): boolean {
+function push(one: Placed, other: Placed, isCrowded: boolean): boolean {
   const [dx, dy] = [other.x - one.x, other.y - one.y];
   const x = (one.width + other.width) / 2 + gap - Math.abs(dx);
   const y = (one.height + other.height) / 2 + gap - Math.abs(dy);
   if (x <= 0 || y <= 0) return false;
-  if (x < y) {
+  // Where a row has no room for both, the shorter way leads nowhere.
+  if (x < y && !isCrowded) {
     const by = (dx < 0 ? -x : x) / 2;
     [one.x, other.x] = [one.x - by, other.x + by];
   } else {

@@ -100,7 +100,7 @@ export function Attempts({ turn }: { turn: TurnDetail }) {
                 </p>
                 {attempt.failure === null ? null : (
                   <p>
-                    <code>{attempt.failure.code}</code> <bdi>{visible(attempt.failure.message)}</bdi>
+                    <code translate="no">{attempt.failure.code}</code> <bdi>{visible(attempt.failure.message)}</bdi>
                   </p>
                 )}
               </div>

@@ -111,7 +111,7 @@ function Head({ project, turn, agents }: Props) {
     <header className="turn-head">
       <p className="crumbs">
         <Link href={`/p/${project}`}>
-          <bdi>{project}</bdi>
+          <bdi translate="no">{project}</bdi>
         </Link>
         {' / '}
         <Link href={`/p/${project}/turns?agent=${turn.agent}`}>

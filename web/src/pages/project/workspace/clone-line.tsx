@@ -15,7 +15,10 @@ export function CloneLine({ place }: { place: Place }) {
           <bdi>{visible(ref)}</bdi>
         </>
       )}
-      , from <code title={base}>{base.slice(0, 10)}</code>
+      , from{' '}
+      <code translate="no" title={base}>
+        {base.slice(0, 10)}
+      </code>
       {upstream === null ? null : `; ${distanceOf(upstream, base)}`}
     </p>
   );

@@ -85,7 +85,7 @@ function OfAgent({ detail, agent }: { detail: ProjectDetail; agent: string }) {
           ) : file?.kind === 'link' ? (
             <About title={place.path} place={place}>
               <p>
-                A link to <code>{visible(file.target.slice(0, 1_000))}</code>. It is never followed.
+                A link to <code translate="no">{visible(file.target.slice(0, 1_000))}</code>. It is never followed.
               </p>
             </About>
           ) : (

@@ -8,9 +8,18 @@ import { Row, spanOf } from './row.js';
 /** The longest text of an answer that is shown at once. */
 const mostSaid = 3_000;
 
+/** Why its model was asked again after an answer. */
+const askedAgain: Record<NonNullable<NonNullable<ConversationEntry['answer']>['reading']>, string> = {
+  cut: ', cut at its longest: asked again',
+  'call-as-text': ', a call as text: asked again',
+  blank: ', blank: asked again',
+  oversized: ', its files could not be saved: asked again',
+  notes: '',
+};
+
 /** What its model answered. */
 export function Answer({ entry, named }: { entry: ConversationEntry; named: number | undefined }) {
-  const { text, calls, moreCalls, code, answer, cutChars, seq } = entry;
+  const { text, thoughts, calls, moreCalls, code, answer, cutChars, seq } = entry;
   const [all, setAll] = useState(false);
   const asked = calls.length + moreCalls;
   const said = text.trim() !== '';
@@ -36,12 +45,13 @@ export function Answer({ entry, named }: { entry: ConversationEntry; named: numb
       line={
         code !== null ? (
           <span className="step-code">
-            <code>{code}</code> <bdi>{oneLine(text, 400)}</bdi>
+            <code translate="no">{code}</code> <bdi>{oneLine(text, 400)}</bdi>
           </span>
         ) : answer === null ? undefined : (
           <span className="quiet">
             <bdi>{visible(answer.model ?? answer.preset)}</bdi>, {count(answer.inputTokens)} tokens in
             {cachedPart(answer)},{count(answer.outputTokens)} out
+            {askedAgain[answer.reading ?? 'notes']}
             {answer.costUsd > 0 ? `, ${dollars(answer.costUsd)}` : ''}
             {answer.finishReason !== null && !['stop', 'tool_calls'].includes(answer.finishReason)
               ? `, ended by ${oneLine(answer.finishReason, 40)}`
@@ -50,9 +60,15 @@ export function Answer({ entry, named }: { entry: ConversationEntry; named: numb
         )
       }
       below={
-        code !== null || !said ? null : (
+        code !== null || (!said && thoughts === '') ? null : (
           <div className={named === seq ? 'step-said step-named' : 'step-said'}>
-            <Markdown text={shown} />
+            {thoughts === '' ? null : (
+              <details className="note">
+                <summary>Its thoughts</summary>
+                <Markdown text={thoughts} />
+              </details>
+            )}
+            {said ? <Markdown text={shown} /> : null}
             {shown.length < text.length ? (
               <button type="button" className="link-button" onClick={() => setAll(true)}>
                 Show all of it

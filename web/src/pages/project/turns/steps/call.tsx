@@ -28,7 +28,7 @@ export function Call({ entry, named }: { entry: ConversationEntry; named: number
       line={
         code !== null ? (
           <span className="step-code">
-            <code>{code}</code> <bdi>{oneLine(reasonIn(text, code), 400)}</bdi>
+            <code translate="no">{code}</code> <bdi>{oneLine(reasonIn(text, code), 400)}</bdi>
           </span>
         ) : (
           <bdi>{oneLine(text)}</bdi>

@@ -26,6 +26,7 @@ export function LiveSteps({ live, entries }: { live: LiveTurn; entries: readonly
 function Piece({ piece: { kind, text, isCut } }: { piece: LivePiece }) {
   return (
     <pre
+      translate="no"
       tabIndex={0}
       aria-label={kind === 'output' ? 'What it prints' : 'What its model says'}
       className={kind === 'output' ? 'terminal live-text' : 'live-text live-said'}

@@ -30,7 +30,7 @@ export function Row({ mark, title, detail, time, line, seq, isOpen = false, onOp
           <bdi>{visible(title)}</bdi>
         </b>{' '}
         {detail === undefined || detail === '' ? null : (
-          <code>
+          <code translate="no">
             <bdi>{detail}</bdi>
           </code>
         )}

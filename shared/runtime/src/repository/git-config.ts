@@ -1,6 +1,6 @@
 /**
- * What Git is told on a worker's host, as its only configuration outside of repositories: it runs nothing that a
- * repository names, asks nobody, follows no redirect, and checks what it is sent. A file, because the processes that
+ * Git's configuration where it inspects or fetches a repository, as its only configuration outside of repositories: it runs nothing that a
+ * repository names, asks no person, follows no redirect, and checks what it is sent. A file, because the processes that
  * Git itself starts read it, too, which they do not with what is given to it on the command line.
  */
 export const gitConfig = `
@@ -49,3 +49,18 @@ export const gitConfig = `
 [advice]
 	detachedHead = false
 `;
+
+/** Git's environment: no variable of the process that starts it. */
+export const gitEnvironment = {
+  PATH: ['/usr/local/bin', '/usr/bin', '/bin'].join(':'),
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_ATTR_NOSYSTEM: '1',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_ASKPASS: '/bin/false',
+  SSH_ASKPASS: '/bin/false',
+  GIT_PROTOCOL_FROM_USER: '0',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+} as const;
