@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { ChatMessage, ModelAnswer } from '@suzumio/protocol/model-chat';
 import type { RunnerTurnInput } from '@suzumio/protocol/runner';
 import type { ModelResult, Question } from '../src/ai/model-client.js';
+import { askForLess } from '@suzumio/protocol/conversation';
 import { think } from '../src/ai/think.js';
 import type { ToolResult } from '../src/tools/tool-answer.js';
 import { TurnFailure } from '../src/turn-failure.js';
@@ -339,7 +340,9 @@ describe('a thinking turn', () => {
       response: { output: 'x'.repeat(100_000) },
     }));
     await think(turn(), at);
-    expect(last(at.questions[1]?.messages)?.content).toMatch(/^x{49152}\n\[cut: 50848 more characters\]$/);
+    expect(last(at.questions[1]?.messages)?.content).toMatch(
+      /^x{49152}\n\[cut: 50848 more characters; for these, ask for less at a time, /,
+    );
   });
 });
 
@@ -394,7 +397,7 @@ describe('memory', () => {
       at.questions[question]?.messages.flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
     expect(results(3)).toEqual(['x'.repeat(4_000)]);
     expect(at.questions[3]?.messages.map(({ content }) => content)).not.toContain('Earlier mail.');
-    const shortened = `${'x'.repeat(2_000)}\n[the rest was left out to make room]`;
+    const shortened = `${'x'.repeat(2_000)}\n[cut to make room: 2000 more characters; ${askForLess}]`;
     expect(results(4)).toEqual([shortened]);
     expect(results(5)).toEqual([shortened, 'x'.repeat(4_000)]);
     expect(results(6)).toEqual(['[left out to make room; call again if you still need it]', 'x'.repeat(4_000)]);
@@ -490,9 +493,12 @@ describe('memory', () => {
     test('by shortening what was just brought, so that some of it is seen', async () => {
       const at = mind(calls(1), brings('🌍'.repeat(20_000)));
       await think(limited(8_000), at);
-      expect(last(at.questions[1]?.messages)?.content).toMatch(
-        /^(🌍){2000,}\n\[the rest was left out to make room\]$/u,
-      );
+      const [, kept = '', more] =
+        /^((?:🌍){2000,})\n\[cut to make room: (\d+) more characters; [^\[\]]*\]$/u.exec(
+          String(last(at.questions[1]?.messages)?.content),
+        ) ?? [];
+      // However often it was cut.
+      expect(kept.length + Number(more)).toBe(40_000);
       expect(bytes(at.questions[1] as Question)).toBeLessThanOrEqual(8_000 * 3 * 0.8);
     });
 

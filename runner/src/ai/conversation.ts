@@ -1,4 +1,4 @@
-import { attachedBytes, notesText, transcriptText, withoutReference } from '@suzumio/protocol/conversation';
+import { askForLess, attachedBytes, notesText, transcriptText, withoutReference } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { estimatedTokens } from '@suzumio/protocol/estimated-tokens';
 import { type ChatMessage, maxChatBytes } from '@suzumio/protocol/model-chat';
@@ -16,7 +16,7 @@ const mostBytes = maxChatBytes - 64 * 1024;
 /** The shortest length of a result that the model has not seen yet. */
 const shortestResultChars = 1_000;
 const droppedResult = '[left out to make room; call again if you still need it]';
-const shortenedMark = '\n[the rest was left out to make room]';
+const shortenedMark = /\n\[cut to make room: (\d+) more characters; [^\]\n]*\]$/;
 
 /**
  * The conversation of a turn: notes on earlier turns, earlier turns, and the present one; and how it is shortened. It
@@ -123,7 +123,11 @@ export class Conversation {
     const [longest] = this.#now.slice(fresh).sort((a, b) => resultOf(b).length - resultOf(a).length);
     const result = longest === undefined ? '' : resultOf(longest);
     if (!longest || result.length <= shortestResultChars) return false;
-    longest.content = beginningOf(result, Math.floor(result.length / 2)) + shortenedMark;
+    const [mark = '', cut = 0] = shortenedMark.exec(result) ?? [];
+    const text = result.slice(0, result.length - mark.length);
+    const kept = beginningOf(text, Math.floor(result.length / 2));
+    const more = text.length - kept.length + Number(cut);
+    longest.content = `${kept}\n[cut to make room: ${more} more characters; ${askForLess}]`;
     return true;
   }
 

@@ -1,11 +1,11 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
 import { sized } from '@suzumio/protocol/sized';
 import { SandboxRefusal } from './paths/refusal.js';
-import { kindOf, missing, type Place } from './paths/roots.js';
+import { accentsOf, kindOf, missing, type Place } from './paths/roots.js';
 import { type Found, walkDirectory } from './paths/walk-directory.js';
 import { unignoredFiles } from './processes/ripgrep.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
-import { counted, firstBytes } from './text/legible.js';
+import { counted } from './text/legible.js';
 
 export async function listFiles(
   { path, recursive, maxEntries, gitignore }: SandboxInput<'file.list'>,
@@ -23,12 +23,13 @@ export async function listFiles(
     const directory = await opened(place);
     try {
       const { found, hasMore } = await walkDirectory(directory, options);
-      return answer(
-        path,
-        found,
-        hasMore ? [`More than ${counted(found.length, 'entry', 'entries')}.`] : [],
-        limits.shownBytes,
-      );
+      return answer(path, found, limits.shownBytes, (shown, hasAll) => {
+        if (hasAll && !hasMore) return undefined;
+        const more = hasAll ? `More than ${counted(shown, 'entry', 'entries')}` : `The first ${shown} entries`;
+        // What is shown of one directory is in the same order there.
+        if (!recursive && !gitignore) return `${more}; file.read with offset ${shown + 1} shows the next ones.`;
+        return `${more}; list a directory of it${hasAll ? ', or more with maxEntries' : ''}.`;
+      });
     } finally {
       await directory.close();
     }
@@ -45,7 +46,9 @@ export async function listDirectory(
   try {
     const options = { recursive: false, skip: offset - 1, most: limit, signal };
     const { found, hasMore } = await walkDirectory(directory, options);
-    return answer(path, found, hasMore ? [`Go on with offset ${offset + found.length}.`] : [], most);
+    return answer(path, found, most, (shown, hasAll) =>
+      hasAll && !hasMore ? undefined : `Go on with offset ${offset + shown}.`,
+    );
   } finally {
     await directory.close();
   }
@@ -53,15 +56,38 @@ export async function listDirectory(
 
 const opened = ({ directory, name }: Place) => directory.enter(name);
 
-function answer(path: string, found: readonly Found[], notes: readonly string[], most: number): SandboxResponse {
-  const text = found.map(lineOf).join('\n');
-  const shown = firstBytes(Buffer.from(text), most).toString();
-  const told = [...(shown.length < text.length ? ['Cut at the most that is shown.'] : []), ...notes];
+/** @param goOn what shows what is after some entries, where there is more */
+function answer(
+  path: string,
+  found: readonly Found[],
+  most: number,
+  goOn: (shown: number, hasAll: boolean) => string | undefined,
+): SandboxResponse {
+  const lines = withTwins(found);
+  let [shownLines, bytes] = [0, 0];
+  for (const line of lines) {
+    bytes += Buffer.byteLength(line) + 1;
+    if (bytes > most && shownLines > 0) break;
+    shownLines += 1;
+  }
+  const shown = lines.slice(0, shownLines).join('\n');
+  const note = goOn(shownLines, shownLines === lines.length);
+  const told = note === undefined ? [] : [note];
   if (found.length === 0) told.unshift('Nothing is there.');
   return {
     output: [...(shown === '' ? [] : [shown]), ...(told.length === 0 ? [] : [`[${told.join(' ')}]`])].join('\n'),
-    metadata: { path, kind: 'directory', entries: found.length, truncated: told.length > 0 && found.length > 0 },
+    metadata: { path, kind: 'directory', entries: shownLines, truncated: note !== undefined },
   };
+}
+
+/** The lines of entries; of those that look the same as another one, how they are written. */
+function withTwins(found: readonly Found[]): string[] {
+  const forms = new Map<string, number>();
+  for (const { path } of found) forms.set(path.normalize('NFC'), (forms.get(path.normalize('NFC')) ?? 0) + 1);
+  return found.map((entry) => {
+    const isTwin = (forms.get(entry.path.normalize('NFC')) ?? 0) > 1;
+    return isTwin ? `${lineOf(entry)} [another looks the same; this is ${accentsOf(entry.path)}]` : lineOf(entry);
+  });
 }
 
 function lineOf({ path, facts, target, isClosed }: Found): string {

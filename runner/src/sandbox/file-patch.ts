@@ -1,12 +1,16 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { applyHunks, HunkRefused } from './patch/apply-hunks.js';
+import { fitTo } from './patch/alike-hunk.js';
+import { type Applied, applyHunks, HunkRefused } from './patch/apply-hunks.js';
+import { differenceText, firstDifference } from './patch/difference.js';
 import { type FilePatch, PatchError } from './patch/file-patch.js';
-import { fromByteString, linesOf, toByteString, withEndingsOf } from './patch/lines.js';
+import { endingAt, fromByteString, linesOf, toByteString, withEnding, withEndingsOf } from './text/lines.js';
+import { LookAlikes, replaceAlike } from './patch/look-alikes.js';
 import { shownNearest } from './patch/nearest-lines.js';
 import { parseUnifiedDiff } from './patch/parse-unified-diff.js';
 import { Draft } from './paths/draft.js';
 import { SandboxRefusal } from './paths/refusal.js';
 import type { Sandbox, SandboxResponse } from './sandbox.js';
+import { mark, utf8 } from './text/encoding.js';
 import { counted } from './text/legible.js';
 
 /** What became of one file. */
@@ -24,6 +28,8 @@ interface Replacement {
 }
 
 const maxPlaces = 10;
+const noText = { text: '', encoding: utf8 };
+const markBytes = toByteString(mark);
 
 export async function patchFiles(input: SandboxInput<'file.patch'>, sandbox: Sandbox): Promise<SandboxResponse> {
   return makePatched(input, sandbox, { foreign: false });
@@ -63,11 +69,11 @@ async function edit(draft: Draft, input: SandboxInput<'file.patch'>): Promise<Do
       await draft.remove(path);
       done.push({ path, change: 'deleted', says: `Deleted ${path}.` });
     } else {
-      const isNew = await draft.write(path, Buffer.from(content, 'utf8'), { createDirs });
+      const { isNew, note } = await draft.writeWhole(path, content, { createDirs });
       done.push(
         isNew
           ? { path, change: 'added', says: `Added ${path}.` }
-          : { path, change: 'changed', says: `Wrote over ${path}.` },
+          : { path, change: 'changed', says: `Wrote over ${path}.${note}` },
       );
     }
   }
@@ -90,8 +96,8 @@ async function applyPatch(draft: Draft, patch: FilePatch): Promise<Done> {
   if (to !== undefined && (from === undefined || isMove) && (await draft.has(to))) {
     throw new SandboxRefusal('file-exists', `${JSON.stringify(to)} is there already; the patch is for a new file.`);
   }
-  const before = from === undefined ? '' : await draft.text(from);
-  const { text, note } = changed(before, patch);
+  const before = from === undefined ? noText : await draft.text(from);
+  const { text, note } = changed(before.text, patch);
   const lines = patch.hunks.flatMap((hunk) => hunk.lines);
   const added = lines.filter((line) => line.startsWith('+')).length;
   const removed = lines.filter((line) => line.startsWith('-')).length;
@@ -105,7 +111,7 @@ async function applyPatch(draft: Draft, patch: FilePatch): Promise<Done> {
     await draft.remove(path);
     return { path, change: 'deleted', says: `Deleted ${path} (${extent}).` };
   }
-  await draft.write(to, Buffer.from(text, 'latin1'), { createDirs: true, executable });
+  await draft.write(to, { ...before, text }, { createDirs: true, executable });
   if (from === undefined) return { path: to, change: 'added', says: `Added ${to} (${extent}).` };
   if (!isMove) return { path: to, change: 'changed', says: `Changed ${to} (${extent}).` };
   if (isCopy) return { path: to, change: 'copied', says: `Copied ${from} to ${to} (${extent}).` };
@@ -116,15 +122,32 @@ async function applyPatch(draft: Draft, patch: FilePatch): Promise<Done> {
 function changed(before: string, { from, to, hunks }: FilePatch): { text: string; note: string } {
   const path = from ?? to ?? '';
   try {
-    const { text, shifted } = applyHunks(before, hunks);
-    const notes = shifted.map(({ hunk, line, by }) => `hunk ${hunk} found at line ${line}, ${away(by)}`);
+    const { text, shifted, alike } = withoutMark(before, (whole) => applyHunks(whole, hunks));
+    const notes = [
+      ...shifted.map(({ hunk, line, by }) => `hunk ${hunk} found at line ${line}, ${away(by)}`),
+      ...alike.map(({ hunk, difference }) => `hunk ${hunk} looks like what is there: ${differenceText(difference)}`),
+    ];
     return { text, note: notes.length === 0 ? '' : `; ${notes.join('; ')}` };
   } catch (error) {
     if (!(error instanceof HunkRefused)) throw error;
-    const { hunk, wanted, places } = error;
+    const { hunk, wanted, places, isAlike } = error;
+    if (places.length > 1 && isAlike) throw alikeTwice(path, `hunk ${hunk}`, places);
     if (places.length > 1) throw ambiguous(path, `Hunk ${hunk}, which names no line,`, places);
     throw mismatch(path, `Hunk ${hunk} of ${hunks.length}`, before, wanted);
   }
+}
+
+/** Applies a patch to a text with its byte order mark, or where it does not match so, to the text after it. */
+function withoutMark(text: string, apply: (text: string) => Applied): Applied {
+  if (!text.startsWith(markBytes)) return apply(text);
+  try {
+    const applied = apply(text);
+    if (applied.alike.length === 0) return applied;
+  } catch (error) {
+    if (!(error instanceof HunkRefused)) throw error;
+  }
+  const applied = apply(text.slice(markBytes.length));
+  return { ...applied, text: markBytes + applied.text };
 }
 
 function away(by: number): string {
@@ -132,15 +155,49 @@ function away(by: number): string {
 }
 
 async function replaceIn(draft: Draft, { path, search, replace, replaceAll }: Replacement): Promise<Done> {
-  const text = await draft.text(path);
+  const before = await draft.text(path);
+  const { text } = before;
   const wanted = withEndingsOf(text, toByteString(search));
   const parts = text.split(wanted);
   const times = parts.length - 1;
-  if (times === 0) throw mismatch(path, 'The text to be replaced', text, linesOf(toByteString(search)).lines);
   if (times > 1 && !replaceAll) throw ambiguous(path, 'The text to be replaced', placesOf(parts, wanted));
-  const next = parts.join(withEndingsOf(text, toByteString(replace)));
-  await draft.write(path, Buffer.from(next, 'latin1'), { createDirs: false });
+  if (times === 0) {
+    const { next, note } = replacedAlike(path, text, toByteString(search), toByteString(replace));
+    await draft.write(path, { ...before, text: next }, { createDirs: false });
+    return { path, change: 'changed', says: `Changed ${path} (1 replacement; ${note}).` };
+  }
+  const ending = endingAt(text, parts[0]?.length ?? 0);
+  const next = parts.join(withEnding(ending, withEndingsOf(text, toByteString(replace))));
+  await draft.write(path, { ...before, text: next }, { createDirs: false });
   return { path, change: 'changed', says: `Changed ${path} (${counted(times, 'replacement')}).` };
+}
+
+/** Replaces what looks like a text, where there is one such place. */
+function replacedAlike(path: string, text: string, search: string, replace: string): { next: string; note: string } {
+  const [place, ...others] = new LookAlikes(text).find(search, false);
+  if (!place) throw mismatch(path, 'The text to be replaced', text, linesOf(search).lines);
+  const lineAt = (at: number): number => text.slice(0, at).split('\n').length;
+  if (others.length > 0) {
+    const places = [place, ...others].map(({ start }) => lineAt(start));
+    throw alikeTwice(path, 'the text to be replaced', places);
+  }
+  const { start, end } = place;
+  const found = text.slice(start, end);
+  const ending = endingAt(text, start);
+  const [first = '', ...rest] = replaceAlike(found, withEnding(ending, search), withEnding(ending, replace)).split(
+    '\n',
+  );
+  const isLineStart = start === 0 || text[start - 1] === '\n';
+  const fit = fitTo(found.split('\n'), search.split('\n'), '');
+  const next = [isLineStart ? fit(first) : first, ...rest.map(fit)].join('\n');
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const difference = firstDifference(found.split('\n'), search.split('\n'), lineAt(start));
+  const isFirst = difference.line === lineAt(start);
+  const column = difference.column + (isFirst ? fromByteString(text.slice(lineStart, start)).length : 0);
+  return {
+    next: text.slice(0, start) + next + text.slice(end),
+    note: `it looks like what is there: ${differenceText({ ...difference, column })}`,
+  };
 }
 
 /** The lines on which a text's occurrences begin, by the parts between them. */
@@ -159,6 +216,14 @@ function mismatch(path: string, what: string, text: string, wanted: readonly str
   const lines = linesOf(fromByteString(text)).lines;
   const nearest = shownNearest(lines, wanted.map(fromByteString));
   return new SandboxRefusal('patch-mismatch', `${what} is not in ${path} as it is; nothing was changed. ${nearest}`);
+}
+
+function alikeTwice(path: string, what: string, places: readonly number[]): SandboxRefusal {
+  const shown = places.slice(0, maxPlaces).join(', ') + (places.length > maxPlaces ? ', …' : '');
+  return new SandboxRefusal(
+    'patch-ambiguous',
+    `${path} has ${places.length} places that only look like ${what}, from lines ${shown}; nothing was changed. Give more of what is around it.`,
+  );
 }
 
 function ambiguous(path: string, what: string, places: readonly number[]): SandboxRefusal {

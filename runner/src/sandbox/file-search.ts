@@ -1,33 +1,26 @@
 import { constants } from 'node:fs';
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import * as z from 'zod';
-import { SandboxRefusal } from './paths/refusal.js';
 import { missing, openedFile, type Place, refuseUnlessFile } from './paths/roots.js';
-import { ripgrep, type RipgrepEnd, type RipgrepOptions } from './processes/ripgrep.js';
+import { ripgrep, type RipgrepOptions } from './processes/ripgrep.js';
 import type { Sandbox, SandboxCall, SandboxResponse } from './sandbox.js';
-import { binaryKind, sampleBytes } from './text/file-kind.js';
-import { counted, lasted } from './text/legible.js';
+import { bytesBeforeMatch, type MatchPart, maxLineBytes, SearchResults } from './search-results.js';
+import { encodingOf } from './text/encoding.js';
+import { binaryKind, sampleOf } from './text/file-kind.js';
+import { readWindow } from './text/line-window.js';
 
 type Input = SandboxInput<'file.search'>;
 
-const maxLineChars = 500;
 /** How many files are named that match after a NUL. */
 const maxNulFiles = 5;
 
-const text = z.union([
-  z.object({ text: z.string() }).transform((value) => value.text),
-  z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64').toString()),
-]);
-
-/** What ripgrep tells with `--json`. */
-const told = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('begin'), data: z.object({ path: text }) }),
-  z.object({
-    type: z.enum(['match', 'context']),
-    data: z.object({ path: text, lines: text, line_number: z.number() }),
-  }),
-  z.object({ type: z.enum(['end', 'summary']) }),
-]);
+/** Where a search runs, and how. */
+interface Search {
+  readonly input: Input;
+  readonly directory: string;
+  readonly options: RipgrepOptions;
+  /** What it is told of one file that is searched by its path. */
+  readonly fileArgs: readonly string[];
+}
 
 export async function searchFiles(
   input: Input,
@@ -41,144 +34,112 @@ export async function searchFiles(
     const directory = await place.directory.enter(isDirectory ? place.name : '.');
     try {
       const where = isDirectory ? '.' : `./${place.name}`;
-      // What file.read shows as a text is one here, too, though there is a NUL in it somewhere.
-      const asText = !isDirectory && (await isShownAsText(place));
       const base = roots.shown(isDirectory ? place.path : place.path.slice(0, place.path.lastIndexOf('/')));
-      const found = new Found(input, base === '.' ? '' : `${base}/`);
+      const prefix = base === '.' ? '' : `${base}/`;
+      const found = new SearchResults(input, prefix);
       const options = { env, signal: call.signal, timeoutMs: limits.searchMs };
+      const fileArgs = isDirectory ? [] : await argsOfFile(place);
+      const search = { input, directory: directory.self, options, fileArgs };
       const end = await ripgrep(
         directory.self,
-        [...argsOf(input), ...(asText ? ['--text'] : []), '--', input.pattern, where],
+        [...argsOf(input), ...fileArgs, ...patternArgs(input), '--', where],
         options,
         (line, isCut) => found.take(line, isCut),
       );
+      await found.showLong((path, indexes) =>
+        roots.at(`${prefix}${path}`, {}, (at) => partsOfLongLines(search, at, path, indexes)),
+      );
       if (!isDirectory || !found.isEmpty || end.ended !== undefined) return found.answer(end, limits.searchMs);
-      return found.answer(end, limits.searchMs, await filesWithNul(directory.self, input, options));
+      return found.answer(end, limits.searchMs, await filesWithNul(search));
     } finally {
       await directory.close();
     }
   });
 }
 
-async function isShownAsText(place: Place): Promise<boolean> {
+/** What ripgrep has to be told to read a file as file.read does: a text, though a NUL may be in it, in its encoding. */
+async function argsOfFile(place: Place): Promise<string[]> {
   const file = await openedFile(place, constants.O_RDONLY);
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
-    return binaryKind(buffer.subarray(0, bytesRead)) === undefined;
+    const sample = await sampleOf(file);
+    const { name, hasMark } = encodingOf(sample);
+    if (name !== 'utf-8') return hasMark ? [] : ['--encoding', name];
+    return binaryKind(sample) === undefined ? ['--text'] : [];
   } finally {
     await file.close();
   }
 }
 
+/** Looks again for matches in lines of one file that were too long to be read whole. */
+async function partsOfLongLines(
+  { input, directory, options, fileArgs }: Search,
+  place: Place,
+  path: string,
+  indexes: readonly number[],
+): Promise<Map<number, MatchPart>> {
+  const args = ['--only-matching', '--column', '--line-number', '--no-heading', '--no-filename', '--color=never'];
+  const places = new Map<number, { line: number; column: number }>();
+  let [index, last] = [-1, 0];
+  await ripgrep(
+    directory,
+    [...args, ...matchArgs(input), ...fileArgs, ...patternArgs(input), '--', `./${path}`],
+    options,
+    (printed) => {
+      const [, line = 0, column = 0] = /^(\d+):(\d+):/.exec(printed.toString('latin1', 0, 40))?.map(Number) ?? [];
+      if (line > last) {
+        index += 1;
+        last = line;
+        if (indexes.includes(index)) places.set(index, { line, column });
+      }
+      return places.size < indexes.length;
+    },
+  );
+  const parts = new Map<number, MatchPart>();
+  const file = await openedFile(place, constants.O_RDONLY);
+  try {
+    const encoding = encodingOf(await sampleOf(file));
+    for (const [at, { line, column }] of places) {
+      const from = Math.max(1, column - bytesBeforeMatch);
+      const wanted = { offset: line, limit: 1, maxBytes: maxLineBytes, column: from };
+      const { lines, first } = await readWindow(file, encoding, wanted, options.signal);
+      if (first) parts.set(at, { line, text: lines[0]?.slice(`${line}\t`.length) ?? '', part: first });
+    }
+  } finally {
+    await file.close();
+  }
+  return parts;
+}
+
 /** Some files of a directory that match after a NUL, where a search of all has ended with that. */
-async function filesWithNul(directory: string, input: Input, options: RipgrepOptions): Promise<string[]> {
+async function filesWithNul({ input, directory, options }: Search): Promise<string[]> {
   const files: string[] = [];
   const args = [...argsOf(input).filter((arg) => arg !== '--json'), '--files-with-matches', '--binary'];
-  await ripgrep(directory, [...args, '--', input.pattern, '.'], options, (line) => {
+  await ripgrep(directory, [...args, ...patternArgs(input), '--', '.'], options, (line) => {
     files.push(line.toString().replace(/^\.\//, ''));
     return files.length < maxNulFiles;
   });
   return files;
 }
 
-function argsOf({ glob, literal, ignoreCase, context, ignored }: Input): string[] {
+function argsOf({ glob, context, ignored, ...input }: Input): string[] {
   return [
     '--json',
     // In one order, so that what is cut off is always the same.
     '--sort=path',
-    ...(glob === undefined ? [] : ['--glob', glob]),
-    ...(literal ? ['--fixed-strings'] : []),
-    ...(ignoreCase ? ['--ignore-case'] : []),
+    ...(glob === undefined ? [] : formsOf(glob).flatMap((form) => ['--glob', form])),
+    ...matchArgs(input),
     ...(context > 0 ? ['--context', String(context)] : []),
     ...(ignored ? ['--no-ignore'] : []),
   ];
 }
 
-/** What a search has found so far, within its bounds. */
-class Found {
-  readonly #lines: string[] = [];
-  #bytes = 0;
-  #matches = 0;
-  #files = 0;
-  #path = '';
-  #lastNumber = 0;
-  #isFull = false;
-
-  constructor(
-    private readonly input: Input,
-    private readonly prefix: string,
-  ) {}
-
-  /** @returns whether more is wanted */
-  take(line: Buffer, isCut: boolean): boolean {
-    if (isCut) return this.#takeLong(line);
-    const message = told.safeParse(JSON.parse(line.toString()));
-    if (message.data?.type === 'begin') {
-      this.#path = this.prefix + message.data.data.path.replace(/^\.\//, '');
-      this.#lastNumber = 0;
-      this.#files += 1;
-    }
-    if (message.data?.type !== 'match' && message.data?.type !== 'context') return true;
-    const { type, data } = message.data;
-    return this.#add(type === 'match', data.line_number, data.lines.replace(/\r?\n$/, '').replaceAll('\0', '␀'));
-  }
-
-  /** A line of which only the beginning was read. */
-  #takeLong(line: Buffer): boolean {
-    if (!line.toString('latin1', 0, 20).startsWith('{"type":"match"')) return true;
-    return this.#add(true, undefined, '[a match in a very long line]');
-  }
-
-  #add(isMatch: boolean, number: number | undefined, line: string): boolean {
-    if (isMatch && this.#matches === this.input.maxMatches) return this.#full();
-    const isApart = this.input.context > 0 && number !== undefined && number !== this.#lastNumber + 1;
-    if (isApart && this.#lines.length > 0) this.#lines.push('--');
-    this.#lastNumber = number ?? this.#lastNumber;
-    const text = line.length > maxLineChars ? `${line.slice(0, maxLineChars).toWellFormed()}… [line cut]` : line;
-    const mark = isMatch ? ':' : '-';
-    const shown = `${this.#path}${mark}${number ?? '?'}${mark}${text}`;
-    this.#bytes += Buffer.byteLength(shown) + 1;
-    if (this.#bytes > this.input.maxBytes && this.#lines.length > 0) return this.#full();
-    this.#lines.push(shown);
-    if (isMatch) this.#matches += 1;
-    return true;
-  }
-
-  #full(): false {
-    this.#isFull = true;
-    return false;
-  }
-
-  get isEmpty(): boolean {
-    return this.#matches === 0;
-  }
-
-  /** @param withNul files that match, but only after a NUL */
-  answer({ ended, exitCode, errors }: RipgrepEnd, searchMs: number, withNul: readonly string[] = []): SandboxResponse {
-    if (exitCode === 2 && this.#matches === 0 && /regex|pattern|glob/i.test(errors)) {
-      throw new SandboxRefusal(
-        'pattern-invalid',
-        `The search was not understood: ${errors}. Use literal for exact text.`,
-      );
-    }
-    const notes: string[] = [];
-    if (this.#isFull) notes.push(`There is more than ${counted(this.#matches, 'match', 'matches')}: search for less.`);
-    else if (this.#matches === 0 && ended === undefined)
-      notes.push(`Nothing matches${nulNote(withNul.map((file) => this.prefix + file))}.`);
-    if (ended === 'by-time') notes.push(`Ended after ${lasted(searchMs)}, before all was searched.`);
-    if (exitCode === 2 && errors !== '') notes.push(`Not all could be searched: ${errors.slice(0, maxLineChars)}`);
-    return {
-      output: [...this.#lines, ...(notes.length === 0 ? [] : [`[${notes.join(' ')}]`])].join('\n'),
-      metadata: {
-        matches: this.#matches,
-        files: this.#files,
-        truncated: this.#isFull || ended === 'by-time',
-      },
-    };
-  }
+function matchArgs({ literal, ignoreCase }: Pick<Input, 'literal' | 'ignoreCase'>): string[] {
+  return [...(literal ? ['--fixed-strings'] : []), ...(ignoreCase ? ['--ignore-case'] : [])];
 }
 
-function nulNote(files: readonly string[]): string {
-  if (files.length === 0) return '';
-  return ` in what is text alone; after NUL bytes, something does in ${files.map((file) => JSON.stringify(file)).join(', ')}: search such a file by its own path`;
+const patternArgs = ({ pattern }: Input): string[] => formsOf(pattern).map((form) => `--regexp=${form}`);
+
+/** A text as it is written, and with its accents composed and decomposed: names and texts have them either way. */
+function formsOf(text: string): string[] {
+  return [...new Set([text, text.normalize('NFC'), text.normalize('NFD')])];
 }

@@ -8,13 +8,14 @@ export async function writeFile(
   { path, content, createDirs }: SandboxInput<'file.write'>,
   { roots, limits }: Sandbox,
 ): Promise<SandboxResponse> {
-  const bytes = Buffer.from(content, 'utf8');
-  const isNew = await Draft.of(roots, { maxFileBytes: limits.fileBytes, foreign: false }, (draft) =>
-    draft.write(path, bytes, { createDirs }),
+  const { isNew, note, sizeBytes } = await Draft.of(
+    roots,
+    { maxFileBytes: limits.fileBytes, foreign: false },
+    (draft) => draft.writeWhole(path, content, { createDirs }),
   );
   const lines = content === '' ? 0 : content.split('\n').length - (content.endsWith('\n') ? 1 : 0);
   return {
-    output: `${isNew ? 'Wrote new file' : 'Wrote over'} ${path}: ${counted(lines, 'line')}, ${sized(bytes.length)}.`,
-    metadata: { path, sizeBytes: bytes.length, change: isNew ? 'added' : 'changed' },
+    output: `${isNew ? 'Wrote new file' : 'Wrote over'} ${path}: ${counted(lines, 'line')}, ${sized(sizeBytes)}.${note}`,
+    metadata: { path, sizeBytes, change: isNew ? 'added' : 'changed' },
   };
 }

@@ -1,4 +1,5 @@
 import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
+import { askForLess } from '@suzumio/protocol/conversation';
 import { beginningOf } from '@suzumio/protocol/cut-text';
 import { writeStep } from '@suzumio/protocol/ids';
 import {
@@ -125,9 +126,10 @@ function bounded(result: Exclude<StepResult, { error: unknown }>): StepResult {
   if (Buffer.byteLength(JSON.stringify(result)) <= maxResultBytes) return result;
   // A character may be six bytes of JSON.
   const { image } = result;
+  const kept = beginningOf(result.output, maxResultBytes / 8);
   return {
     ...(image === undefined ? {} : { image }),
-    output: `${beginningOf(result.output, maxResultBytes / 8)}\n[The rest is too long to be told.]`,
+    output: `${kept}\n[cut: ${result.output.length - kept.length} more characters; ${askForLess}]`,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { AppliedArtifact } from '@suzumio/protocol/artifacts';
-import { maxResultChars } from '@suzumio/protocol/conversation';
+import { maxShownBytes } from '@suzumio/protocol/conversation';
 import type { ShownImage } from '@suzumio/protocol/images';
 import type { Repository } from '@suzumio/protocol/repository';
 import type { LiveOutput } from '../live/live-output.js';
@@ -48,7 +48,7 @@ export interface SandboxLimits {
 
 export const usualLimits: SandboxLimits = {
   fileBytes: 16 * 1024 * 1024,
-  shownBytes: maxResultChars - 4 * 1024,
+  shownBytes: maxShownBytes,
   outputFileBytes: 64 * 1024 * 1024,
   loggedBytes: 64 * 1024,
   searchMs: 30_000,

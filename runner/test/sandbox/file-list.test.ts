@@ -51,7 +51,11 @@ test('all that is below, but for what belongs to Git and to us; links are not fo
 
 test('within a bound', async () => {
   await put('a/1', 'a/2', 'b');
-  expect(await list({ recursive: true, maxEntries: 2 })).toEqual(['a/', 'a/1\t7 bytes', '[More than 2 entries.]']);
+  expect(await list({ recursive: true, maxEntries: 2 })).toEqual([
+    'a/',
+    'a/1\t7 bytes',
+    '[More than 2 entries; list a directory of it, or more with maxEntries.]',
+  ]);
   expect(await list({ recursive: true, maxEntries: 4 })).toHaveLength(4);
 });
 
@@ -72,5 +76,51 @@ test('refuses what is no directory', async () => {
   expect(await box.refused('file.list', { path: '..' })).toEqual({
     code: 'path-outside',
     message: `".." leads out of the directories that tools may use: ${box.mount}, ${box.workspace}.`,
+  });
+});
+
+test('says how to go on, and leaves out no entry that it does not say', async () => {
+  await put('1', '2', '3');
+  expect(await list({ maxEntries: 2 })).toEqual([
+    '1\t7 bytes',
+    '2\t7 bytes',
+    '[More than 2 entries; file.read with offset 3 shows the next ones.]',
+  ]);
+  expect((await box.run('file.read', { path: '.', maxBytes: 12 })).output).toBe('1\t7 bytes\n[Go on with offset 2.]');
+});
+
+const [composed, decomposed] = ['caf\u00e9', 'cafe\u0301'];
+
+test('a name with an accent is found however the accent is written, and written where it is', async () => {
+  await put(`${decomposed}/${decomposed}.txt`);
+  const path = `${composed}/${composed}.txt`;
+  expect((await box.run('file.read', { path })).output).toContain('1\tcontent');
+  await box.run('file.write', { path, content: 'new\n' });
+  await box.run('file.patch', { path, search: 'new', replace: 'newer' });
+  await box.run('file.patch', {
+    patch: `--- /dev/null\n+++ b/${composed}/other\n@@ -0,0 +1 @@\n+other\n`,
+  });
+  expect(await list({ recursive: true })).toEqual([
+    `${decomposed}/`,
+    `${decomposed}/${decomposed}.txt\t6 bytes`,
+    `${decomposed}/other\t6 bytes`,
+  ]);
+  await box.run('file.patch', { operations: [{ op: 'delete', path }] });
+  expect(await list({ path: composed })).toEqual(['other\t6 bytes']);
+});
+
+test('two names that look the same are told apart by number', async () => {
+  await put(composed, decomposed);
+  expect(await list()).toEqual([
+    `${decomposed}\t7 bytes [another looks the same; this is U+0301]`,
+    `${composed}\t7 bytes [another looks the same; this is U+00E9]`,
+  ]);
+  const twin = 'Another name beside it looks the same: U+00E9 is this one, U+0301 the other.';
+  expect((await box.run('file.read', { path: composed })).output).toContain(twin);
+  expect((await box.run('file.write', { path: composed, content: 'x' })).output).toContain(twin);
+  await put('\u1e69', 's\u0323\u0307');
+  expect(await box.refused('file.read', { path: '\u1e63\u0307' })).toMatchObject({
+    code: 'path-ambiguous',
+    message: expect.stringContaining('(U+1E69) and '),
   });
 });

@@ -228,16 +228,16 @@ describe('search and replace', () => {
   });
 
   test('of what is not there shows what is like it', async () => {
-    await put('poem', 'function sum(a, b) {\n\treturn a + b;\n}\n');
+    await put('poem', 'function sum(a, b) {\n  return a + b;\n}\n');
     const nearest = async (search: string) =>
       (await box.refused('file.patch', { path: 'poem', search, replace: '' })).message;
-    expect(await nearest('    return a + b;')).toContain(
-      '! 2\t\treturn a + b;\n  wanted, which differs in white space: "    return a + b;"',
+    expect(await nearest('function sum(a, b) {\n    return a + b;')).toContain(
+      '! 2\t  return a + b;\n  wanted, which differs in white space: "    return a + b;"',
     );
-    await put('mixed', 'one\r\ntwo\nthree\n');
-    const search = 'one\ntwo\n';
-    expect((await box.refused('file.patch', { path: 'mixed', search, replace: '' })).message).toContain(
-      '! 1\t"one\\r"\n  wanted, which differs in how the line ends: "one"\n  2\ttwo',
+    await put('ends', 'one \ntwo\nthree\n');
+    const search = 'one\nTWO\n';
+    expect((await box.refused('file.patch', { path: 'ends', search, replace: '' })).message).toContain(
+      '! 1\t"one "\n  wanted, which differs in how the line ends: "one"\n! 2\ttwo',
     );
     expect(await nearest('function sum(b, a) {')).toContain('! 1\tfunction sum(a, b) {');
     expect(await nearest('nothing of the kind')).toContain('Nothing in the file is like it.');

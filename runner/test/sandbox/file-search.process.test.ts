@@ -67,18 +67,56 @@ describe('file.search', () => {
     expect(await search({ pattern: '--pre=', path: '-e' })).toEqual(['-e:1:--pre=touch outside']);
   });
 
-  test('is bounded by matches, bytes and the length of lines', async () => {
+  test('is bounded by matches and bytes', async () => {
     await put('a', 'needle\n'.repeat(5000));
-    await put('long', `${'x'.repeat(100_000)}needle\n`);
-    await put('longest', `${'x'.repeat(5_000_000)}needle\n`);
     expect(await search({ pattern: 'needle', path: 'a', maxMatches: 2 })).toEqual([
       'a:1:needle',
       'a:2:needle',
       '[There is more than 2 matches: search for less.]',
     ]);
     expect(await search({ pattern: 'needle', path: 'a', maxBytes: 30, maxMatches: 1000 })).toHaveLength(3);
-    expect(await search({ pattern: 'needle', path: 'long' })).toEqual([`long:1:${'x'.repeat(500)}… [line cut]`]);
-    expect(await search({ pattern: 'needle', path: 'longest' })).toEqual(['longest:?:[a match in a very long line]']);
+  });
+
+  test('of a long line, what is around the first match is shown, and where', async () => {
+    const note =
+      '[Of longer lines, what is around the first match is shown: file.read with offset for the line and column shows more.]';
+    await put('long', `a\n${'x'.repeat(100_000)}needle${'y'.repeat(1000)}needle\n`);
+    const shown = (column: number, length: number, others = '') =>
+      `[column ${column} of ${length}${others}]…${'x'.repeat(200)}needle${'y'.repeat(294)}…`;
+    expect(await search({ pattern: 'needle', path: 'long' })).toEqual([
+      `long:2:${shown(99_801, 101_012, ', 2 matches')}`,
+      note,
+    ]);
+    // Longer than what is read of a match at once; two files, between others.
+    for (const name of ['p/1', 'p/3']) {
+      await put(
+        name,
+        `needle\n${'x'.repeat(5_000_000)}needle${'y'.repeat(1000)}\nneedle\n${'é'.repeat(400_000)}needle\n`,
+      );
+    }
+    await put('p/2', 'needle\n');
+    const ofLong = (name: string) => [
+      `${name}:1:needle`,
+      `${name}:2:${shown(4_999_801, 5_001_006)}`,
+      `${name}:3:needle`,
+      `${name}:4:[column 799801 of 800006]…${'é'.repeat(100)}needle`,
+    ];
+    expect(await search({ pattern: 'needle', path: 'p' })).toEqual([
+      ...ofLong('p/1'),
+      'p/2:1:needle',
+      ...ofLong('p/3'),
+      note,
+    ]);
+    expect((await box.run('file.read', { path: 'p/1', offset: 2, column: 5_000_001, maxBytes: 20 })).output).toContain(
+      '2\tneedleyy',
+    );
+  });
+
+  test('reads UTF-16 by what it begins with, and a single file without a mark', async () => {
+    await put('with', Buffer.from('\ufefffirst\nnädel here\n', 'utf16le'));
+    await put('without', Buffer.from('first\nnädel here\n', 'utf16le').swap16());
+    expect(await search({ pattern: 'nädel' })).toEqual(['with:2:nädel here']);
+    expect(await search({ pattern: 'nädel', path: 'without' })).toEqual(['without:2:nädel here']);
   });
 
   test('ends after its time', async () => {

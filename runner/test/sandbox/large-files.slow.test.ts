@@ -32,7 +32,7 @@ test('lines of 100 MB are read in little memory', async () => {
   parts.mockRestore();
   expect(most).toBeLessThan(100_000_000 / 2);
   expect(output).toBe(
-    `1\t${'x'.repeat(2000)}… [line cut: 100000000 bytes]\n2\tshort\n[1 line too long to be shown whole.]`,
+    `1\t${'x'.repeat(2000)}… [line cut: 100000000 bytes; its column 2001 goes on]\n2\tshort\n[1 line too long to be shown whole: offset with the line and column with the byte show the rest.]`,
   );
 });
 

@@ -1,6 +1,7 @@
 import type { ErrorCode } from '@suzumio/contract/errors/codes';
 import { isSuzumioError, messageOf, SuzumioError } from '@suzumio/contract/errors/suzumio-error';
 import type { ProjectConfig } from '@suzumio/contract/model/project-config';
+import { maxShownBytes } from '@suzumio/protocol/conversation';
 import { blindPresets } from '@suzumio/core/budgets/presets';
 import type { ToolResponse } from '@suzumio/protocol/runner';
 import { packOf } from '@suzumio/protocol/tool-names';
@@ -20,6 +21,7 @@ import type { CallBody } from './bodies/call.js';
 import { contentOf } from './content.js';
 import type { ToolhostContext } from './context.js';
 import { bringProfileNotes, profileMemoryOf } from './profile-memory.js';
+import type { ToolEnvironment } from './tools/tool.js';
 import { findTool } from './tools/catalogue.js';
 
 /**
@@ -176,7 +178,7 @@ async function prepare(
       agent: call.agent,
       turn: call.turn,
       profileMemory: () => profileMemoryOf(context, store, call.agent),
-      blind: blindTo(store.reader, config, call),
+      ...seenBy(store.reader, config, call),
     });
     return (tx, site) => {
       try {
@@ -211,10 +213,16 @@ function isOfMachine(error: unknown): boolean {
   return code.startsWith('SQLITE_') && !/^SQLITE_(?:CONSTRAINT|MISMATCH|RANGE|TOOBIG)/.test(code);
 }
 
-/** A script and a handler see for themselves. */
-function blindTo(reader: SqlReader, config: ProjectConfig, { agent }: ToolCall): string[] {
-  const isAsked = config.backend.runner.mode === 'ai' && agentRow(reader, agent).external === 0;
-  return isAsked ? blindPresets(config, agent) : [];
+/** A script and a handler see for themselves, as much as they ask for. */
+function seenBy(
+  reader: SqlReader,
+  config: ProjectConfig,
+  { agent }: ToolCall,
+): Pick<ToolEnvironment, 'blind' | 'maxShownBytes'> {
+  const isModel = config.backend.runner.mode === 'ai' && agentRow(reader, agent).external === 0;
+  return isModel
+    ? { blind: blindPresets(config, agent), maxShownBytes }
+    : { blind: [], maxShownBytes: Number.POSITIVE_INFINITY };
 }
 
 async function afterwards(context: ToolhostContext, store: ProjectStore, tool: string): Promise<void> {

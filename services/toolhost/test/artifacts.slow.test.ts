@@ -168,8 +168,12 @@ describe('artifacts.read', () => {
       metadata: { truncated: false, sizeBytes: 11 },
     });
     expect(await read({ maxBytes: 25 })).toMatchObject({
-      output: 'img/\nimg/a  5 bytes',
+      output: 'img/\nimg/a  5 bytes\n[Entries 0 to 2 of 3; go on with offset 2.]',
       metadata: { truncated: true },
+    });
+    expect(await read({ offset: 2 })).toMatchObject({
+      output: 'index.md  6 bytes\n[Entries 2 to 3 of 3.]',
+      metadata: { truncated: false },
     });
     expect(await read({ path: 'index.md' })).toMatchObject({ output: '3.2 m\n' });
     for (const path of ['img', 'none', '../index.md', '/etc/passwd']) {
@@ -178,6 +182,28 @@ describe('artifacts.read', () => {
     await attempt.tool('artifacts.publish', { path: 'level.md', ...(await attempt.upload('level')) });
     const answer = await attempt.tool('artifacts.read', { name: 'level.md', path: 'level.md' });
     expect(answer.body['code']).toBe('artifact-entry-unknown');
+  });
+
+  test('reads a long text to its end, by what each answer says, and cuts no character', async () => {
+    const attempt = await bench.begin(project, 'ada');
+    const text = JSON.stringify(Array.from({ length: 9_000 }, () => 'é日😀'));
+    await attempt.tool('artifacts.publish', { path: 'long.json', ...(await attempt.upload(text)) });
+    let [whole, offset] = ['', 0];
+    for (let [isLast, call] = [false, 0]; !isLast; call += 1) {
+      const { body } = await attempt.tool('artifacts.read', { name: 'long.json', offset }, { step: `1.${call}` });
+      expect(body).toHaveProperty('output');
+      const output = String(body['output']);
+      const end = output.lastIndexOf('\n[');
+      const [, from, to, total, next] =
+        /^\n\[Bytes (\d+) to (\d+) of (\d+)(?:; go on with offset (\d+))?\.\]$/.exec(output.slice(end)) ?? [];
+      expect(Number(from)).toBe(offset);
+      expect(Number(total)).toBe(Buffer.byteLength(text));
+      expect(Buffer.byteLength(output.slice(0, end))).toBe(Number(to) - Number(from));
+      whole += output.slice(0, end);
+      offset = Number(next);
+      isLast = next === undefined;
+    }
+    expect(whole).toBe(text);
   });
 
   test('with "to" names what is to be written; a repeated call names the same, whatever was published since', async () => {

@@ -1,11 +1,11 @@
 import { expect, test } from '@jest/globals';
 import { notesOn } from '../src/attempt/notes-on.js';
 
-type Facts = Parameters<typeof notesOn>[1] & { isNew: boolean; emptied: string | undefined };
+type Facts = Parameters<typeof notesOn>[1] & { isNew: boolean; hasOneTime: boolean; emptied: string | undefined };
 
-const on = ({ isNew = true, emptied, ...claim }: Partial<Facts> = {}) =>
+const on = ({ isNew = true, hasOneTime = false, emptied, ...claim }: Partial<Facts> = {}) =>
   notesOn(
-    { home: { emptied }, workspace: { isNew } },
+    { home: { emptied }, workspace: { isNew, hasOneTime } },
     {
       attempt: 1,
       snapshot: 'a'.repeat(64),
@@ -19,6 +19,15 @@ const turn = { id: 't', prompt: '', number: 1, attempt: 1, mail: [] };
 test('an agent whose workspace moved to another host is told what stayed behind', () => {
   expect(on()).toEqual([expect.stringContaining('stayed behind: "node_modules", "build/cache". ')]);
   expect(on({ attempt: 2, input: { turn } })).toHaveLength(1);
+});
+
+test('it is told what of its files is as it was, and where all have one time', () => {
+  expect(on()[0]).toContain('as they were, with their permissions and times of modification, but');
+  const [moved, oneTime] = on({ hasOneTime: true });
+  expect(moved).toContain('as they were, with their permissions, but');
+  expect(oneTime).toContain('all of them have the same one now');
+  expect(on({ isNew: false, hasOneTime: true })).toEqual([oneTime]);
+  expect(on({ isNew: false, hasOneTime: true, input: { turn } })).toEqual([]);
 });
 
 test.each<[string, Partial<Facts>]>([
@@ -45,7 +54,8 @@ test('it is told of a home that was emptied', () => {
 
 test('it is told how many artifacts of others are no files here', () => {
   const claim = { attempt: 1, snapshot: null, ignored: [], input: { turn } };
-  const told = (left: number) => notesOn({ home: undefined, workspace: { isNew: false }, artifacts: { left } }, claim);
+  const told = (left: number) =>
+    notesOn({ home: undefined, workspace: { isNew: false, hasOneTime: false }, artifacts: { left } }, claim);
   expect(told(2)).toEqual(["2 of the others' artifacts cannot be files, and are not in /artifacts."]);
   expect(told(0)).toEqual([]);
 });

@@ -11,6 +11,12 @@ import { visibleText } from './visible-text.js';
 /** The longest result of a tool in a conversation. */
 export const maxResultChars = 48 * 1024;
 
+/** How much of a result a tool shows to a model: more would be cut there, with what the tool says on how to go on. */
+export const maxShownBytes = maxResultChars - 4 * 1024;
+
+/** What leads on where a result was cut. */
+export const askForLess = 'for these, ask for less at a time, such as a part of a file by its offset';
+
 /** The message after an answer that was cut off without a call. */
 export const goOnMessage: ChatMessage = {
   role: 'user',
@@ -135,7 +141,7 @@ export function toolMessage(
       : typeof result.output === 'string'
         ? result.output
         : JSON.stringify(result.output ?? null);
-  return { role: 'tool', tool_call_id: call, content: shortened(text) };
+  return { role: 'tool', tool_call_id: call, content: shortened(text, `; ${askForLess}`) };
 }
 
 /** The message with a model's notes on turns that are no longer shown. */
@@ -166,8 +172,8 @@ export function transcriptText(messages: readonly ChatMessage[]): string {
     .join('\n\n');
 }
 
-function shortened(text: string): string {
+function shortened(text: string, advice = ''): string {
   const kept = beginningOf(text, maxResultChars);
-  const cut = text.length === kept.length ? '' : `\n[cut: ${text.length - kept.length} more characters]`;
+  const cut = text.length === kept.length ? '' : `\n[cut: ${text.length - kept.length} more characters${advice}]`;
   return `${kept.toWellFormed()}${cut}`;
 }

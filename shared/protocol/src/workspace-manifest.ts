@@ -32,6 +32,27 @@ export const workspacePath = z
 /** The name of something in a directory of a workspace. */
 export const workspaceName = workspacePath.refine((name) => !name.includes('/'), 'a name, without /');
 
+/** What times of modification may be: microseconds since 1970, as file systems have them. */
+const maxTimeUs = Number.MAX_SAFE_INTEGER;
+
+/**
+ * What an entry keeps beside its content. Snapshots of earlier versions have none of it: their files get one time of modification when
+ * they are restored.
+ */
+const attributes = {
+  /** The permissions of owner, group and others, never a set-user-ID bit and the like. */
+  mode: z.int().min(0).max(0o777).optional(),
+  /** The time of modification, in microseconds since 1970. */
+  mtimeUs: z.int().min(-maxTimeUs).max(maxTimeUs).optional(),
+};
+const { mtimeUs } = attributes;
+
+/** What a snapshot keeps of a file or directory beside its content; of a link only its time. */
+export interface EntryAttributes {
+  mode?: number | undefined;
+  mtimeUs?: number | undefined;
+}
+
 const file = { kind: z.literal('file'), sha256, sizeBytes: z.int().nonnegative(), executable: z.boolean() };
 const link = { kind: z.literal('link'), target: z.string().max(4096) };
 
@@ -51,9 +72,9 @@ export type WorkspaceEntry = z.infer<typeof workspaceEntry>;
  * the snapshot. Equal directories have equal manifests: {@link manifestBytes} is the one form.
  */
 export const directoryEntry = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('directory'), name: workspaceName, sha256 }),
-  z.strictObject({ ...file, name: workspaceName }),
-  z.strictObject({ ...link, name: workspaceName }),
+  z.strictObject({ kind: z.literal('directory'), name: workspaceName, sha256, ...attributes }),
+  z.strictObject({ ...file, name: workspaceName, ...attributes }),
+  z.strictObject({ ...link, name: workspaceName, mtimeUs }),
 ]);
 export type DirectoryEntry = z.infer<typeof directoryEntry>;
 
@@ -100,12 +121,12 @@ function inOrder(entry: DirectoryEntry): DirectoryEntry {
   const { name } = entry;
   switch (entry.kind) {
     case 'directory':
-      return { kind: 'directory', name, sha256: entry.sha256 };
+      return { kind: 'directory', name, sha256: entry.sha256, mode: entry.mode, mtimeUs: entry.mtimeUs };
     case 'link':
-      return { kind: 'link', name, target: entry.target };
+      return { kind: 'link', name, target: entry.target, mtimeUs: entry.mtimeUs };
     case 'file': {
-      const { sha256, sizeBytes, executable } = entry;
-      return { kind: 'file', name, sha256, sizeBytes, executable };
+      const { sha256, sizeBytes, executable, mode, mtimeUs } = entry;
+      return { kind: 'file', name, sha256, sizeBytes, executable, mode, mtimeUs };
     }
   }
 }

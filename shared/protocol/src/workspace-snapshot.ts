@@ -2,6 +2,7 @@ import { entriesIn, isOfVersion } from './manifest-entries.js';
 import {
   type DirectoryEntry,
   directoryEntry,
+  type EntryAttributes,
   entryJson,
   maxWorkspaceBytes,
   maxWorkspaceFiles,
@@ -25,7 +26,7 @@ export interface SnapshotDirectory {
 }
 
 export type SnapshotEntry =
-  | { kind: 'directory'; name: string; directory: SnapshotDirectory }
+  | ({ kind: 'directory'; name: string; directory: SnapshotDirectory } & EntryAttributes)
   | Exclude<DirectoryEntry, { kind: 'directory' }>;
 export type SnapshotFile = Extract<SnapshotEntry, { kind: 'file' }>;
 
@@ -205,8 +206,11 @@ function linked(id: string, manifests: ReadonlyMap<string, readonly DirectoryEnt
   const of = (sha256: string) => made.get(sha256) ?? { sha256, entries: [] };
   for (const [sha256, entries] of manifests) {
     for (const entry of entries) {
-      const { kind, name } = entry;
-      of(sha256).entries.push(kind === 'directory' ? { kind, name, directory: of(entry.sha256) } : entry);
+      if (entry.kind !== 'directory') of(sha256).entries.push(entry);
+      else {
+        const { sha256: inside, ...rest } = entry;
+        of(sha256).entries.push({ ...rest, directory: of(inside) });
+      }
     }
   }
   return of(id);

@@ -77,7 +77,7 @@ describe('an answer goes back to a model as every provider takes it', () => {
       { role: 'user' as const, content: notesText(half) },
     ];
     for (const message of messages) expect(JSON.stringify(message)).not.toMatch(/\\ud[89a-f]/);
-    expect(messages[1]?.content).toMatch(/x\n\[cut: 11 more characters\]$/);
+    expect(messages[1]?.content).toMatch(/x\n\[cut: 11 more characters(; for these, .*)?\]$/);
     expect(transcriptText(messages).isWellFormed()).toBe(true);
   });
 });

@@ -1,3 +1,8 @@
+import { beginningOf } from '@suzumio/protocol/cut-text';
+import { foldCharacters } from '../text/folded.js';
+import { differenceIn, differenceText, isSeen } from './difference.js';
+import { fromByteString, toByteString } from '../text/lines.js';
+
 /** Where a file is most like some lines. */
 export interface Nearest {
   /** The first line of that place, counted from 1. */
@@ -12,12 +17,12 @@ const maxPlacesOfLine = 200;
 export function nearestLines(lines: readonly string[], wanted: readonly string[]): Nearest | undefined {
   const places = new Map<string, number[]>();
   for (const [index, line] of wanted.entries()) {
-    const key = line.trim();
+    const key = keyOf(line);
     if (key !== '') places.set(key, [...(places.get(key) ?? []), index].slice(0, maxPlacesOfLine));
   }
   const votes = new Map<number, number>();
   for (const [index, line] of lines.entries()) {
-    for (const place of places.get(line.trim()) ?? []) votes.set(index - place, (votes.get(index - place) ?? 0) + 1);
+    for (const place of places.get(keyOf(line)) ?? []) votes.set(index - place, (votes.get(index - place) ?? 0) + 1);
   }
   let best: Nearest | undefined;
   for (const [start, equal] of votes) {
@@ -39,7 +44,14 @@ function likest(lines: readonly string[], wanted: readonly string[]): Nearest | 
   return best.line === -1 ? undefined : { start: Math.max(0, best.line - wanted.indexOf(key)) + 1, equal: 0 };
 }
 
-const wordsOf = (line: string): string[] => line.slice(0, 2000).match(/\w+/g) ?? [];
+const wordsOf = (line: string): string[] => keyOf(line.slice(0, 2000)).match(/[\p{L}\p{N}_]+/gu) ?? [];
+
+/** A line without what makes lines differ that look alike. */
+function keyOf(line: string): string {
+  // Most lines are plain, and there may be many.
+  if (/^[\x20-\x7e\t\r]*$/.test(line)) return line.trim();
+  return fromByteString(foldCharacters(toByteString(line)).text).trim();
+}
 
 const maxShown = 20;
 const maxLineChars = 200;
@@ -65,10 +77,13 @@ export function shownNearest(lines: readonly string[], wanted: readonly string[]
     shown.push(
       `  wanted${line === undefined ? ' after the end of the file' : ''}${hint}: ${JSON.stringify(brief(expected))}`,
     );
+    if (line === undefined || isEnd) continue;
+    const difference = { line: number, ...differenceIn([...line], [...expected]) };
+    if (!isSeen(difference)) shown.push(`  ${differenceText(difference)}`);
   }
   return `Nearest, from line ${nearest.start}:\n${shown.join('\n')}`;
 }
 
 function brief(line: string): string {
-  return line.length > maxLineChars ? `${line.slice(0, maxLineChars)}…` : line;
+  return line.length > maxLineChars ? `${beginningOf(line, maxLineChars)}…` : line;
 }

@@ -1,5 +1,5 @@
 import { type FilePatch, type Hunk, PatchError } from './file-patch.js';
-import { fromByteString } from './lines.js';
+import { fromByteString } from '../text/lines.js';
 import { type Header, parseGitHeader, pathIn } from './parse-git-header.js';
 
 const hunkHeader = /^@@(?: -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@)?/;

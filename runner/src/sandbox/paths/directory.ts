@@ -81,6 +81,18 @@ export class Directory {
     }
   }
 
+  /** Other names here that look the same: whose accents are composed or decomposed otherwise. */
+  async namesLike(name: string): Promise<string[]> {
+    const form = name.normalize('NFC');
+    // A name without accents has one form.
+    if (form === name && form.normalize('NFD') === name) return [];
+    const names: string[] = [];
+    for await (const entry of await this.entries()) {
+      if (entry.name !== name && entry.name.normalize('NFC') === form) names.push(entry.name);
+    }
+    return names;
+  }
+
   async makeDirectory(name: string): Promise<void> {
     await mkdir(await this.#at(name)).catch((error: unknown) => {
       if (!hasCode(error, 'EEXIST')) throw error;

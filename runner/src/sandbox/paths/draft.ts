@@ -1,15 +1,23 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { sized } from '@suzumio/protocol/sized';
-import { binaryKind, sampleBytes } from '../text/file-kind.js';
+import { lineEnding } from '../text/lines.js';
+import { encodingOf, encodingText, fromUtf8, mark, type TextEncoding, toUtf8 } from '../text/encoding.js';
+import { binaryKind, otherWay, sampleBytes, sampleOf } from '../text/file-kind.js';
 import { type Change, makeChanges } from './change-set.js';
-import { explained, SandboxRefusal } from './refusal.js';
-import { missing, openedFile, type Place, refuseUnlessFile, type Roots, type Way } from './roots.js';
+import { explained, hasCode, SandboxRefusal } from './refusal.js';
+import { missing, openedFile, type Place, refuseUnlessFile, type Roots, twinsText, type Way } from './roots.js';
+
+/** A file's text as byte string of UTF-8, and how its bytes are that text. */
+export interface DraftText {
+  readonly text: string;
+  readonly encoding: TextEncoding;
+}
 
 interface Entry {
   readonly place: Place;
   /** As it was read. */
-  readonly text?: string | undefined;
+  readonly text?: DraftText | undefined;
   /** As it is to be; undefined where it is to be no more. */
   next?: Buffer | undefined;
   executable?: boolean | undefined;
@@ -50,11 +58,11 @@ export class Draft {
     }
   }
 
-  /** A file's text, as byte string. Refuses what is none. */
-  async text(path: string): Promise<string> {
+  /** A file's text. Refuses what is none. */
+  async text(path: string): Promise<DraftText> {
     const entry = await this.#entry(path, { writing: true });
     if (entry.isChanged) {
-      if (entry.next) return entry.next.toString('latin1');
+      if (entry.next) return textOf(entry.place.asked, entry.next);
       throw new SandboxRefusal(
         'file-unknown',
         `${JSON.stringify(path)} is deleted by an earlier part of the same call.`,
@@ -74,20 +82,63 @@ export class Draft {
     }
   }
 
-  /** Drafts a file's content. @returns whether it is new */
+  /** Drafts a file's text. */
   async write(
     path: string,
-    content: Buffer,
+    { text, encoding }: DraftText,
     options: { createDirs: boolean; executable?: boolean | undefined },
-  ): Promise<boolean> {
-    if (content.length > this.maxFileBytes) throw tooLarge(path, content.length, this.maxFileBytes);
+  ): Promise<void> {
+    await this.#put(await this.#entryFor(path, options), fromUtf8(Buffer.from(text, 'latin1'), encoding));
+  }
+
+  /** Drafts all of a file, in the encoding of what is there. @returns whether it is new, and what was kept, in words */
+  async writeWhole(
+    path: string,
+    content: string,
+    options: { createDirs: boolean },
+  ): Promise<{ isNew: boolean; note: string; sizeBytes: number }> {
+    const entry = await this.#entryFor(path, options);
+    const isNew = entry.isChanged ? entry.next === undefined : entry.place.facts === undefined;
+    const before = isNew ? Buffer.alloc(0) : await this.#sample(entry);
+    const encoding = encodingOf(before);
+    const isPlain = encoding.name === 'utf-8' && !encoding.hasMark;
+    const text = encoding.hasMark && !content.startsWith(mark) ? mark + content : content;
+    const bytes = fromUtf8(Buffer.from(text, 'utf8'), encoding);
+    await this.#put(entry, bytes);
+    const kept = isPlain ? '' : ` It stays ${encodingText(encoding)}; delete it first to have it in UTF-8 without one.`;
+    const was = toUtf8(before.subarray(0, before.length & ~1), encoding) ?? before;
+    const note = kept + endingsNote(was.toString('latin1'), content) + twinsText(entry.place);
+    return { isNew, note, sizeBytes: bytes.length };
+  }
+
+  async #entryFor(path: string, options: { createDirs: boolean; executable?: boolean | undefined }): Promise<Entry> {
     const entry = await this.#entry(path, { writing: true, createDirs: options.createDirs });
     refuseUnlessFile(entry.place);
-    const isNew = entry.isChanged ? entry.next === undefined : entry.place.facts === undefined;
+    if (options.executable !== undefined) entry.executable = options.executable;
+    return entry;
+  }
+
+  async #put(entry: Entry, content: Buffer): Promise<void> {
+    if (content.length > this.maxFileBytes) throw tooLarge(entry.place.asked, content.length, this.maxFileBytes);
     entry.next = content;
     entry.isChanged = true;
-    if (options.executable !== undefined) entry.executable = options.executable;
-    return isNew;
+  }
+
+  /** How a file begins. */
+  async #sample({ place, next }: Entry): Promise<Buffer> {
+    if (next) return next.subarray(0, sampleBytes);
+    try {
+      const file = await openedFile(place, constants.O_RDONLY);
+      try {
+        return await sampleOf(file);
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      // What may not be read may be written over all the same.
+      if (hasCode(error, 'EACCES', 'EPERM')) return Buffer.alloc(0);
+      throw explained(place.asked, error);
+    }
   }
 
   /** Drafts that a file, or a link itself, goes. */
@@ -112,16 +163,14 @@ export class Draft {
     return entry;
   }
 
-  async #read(entry: Entry): Promise<string> {
+  async #read(entry: Entry): Promise<DraftText> {
     const { place } = entry;
     try {
       const file = await openedFile(place, constants.O_RDONLY);
       try {
         const bytes = await wholeOf(file, this.maxFileBytes);
         if (!bytes) throw tooLarge(place.asked, (await file.stat()).size, this.maxFileBytes);
-        const kind = binaryKind(bytes.subarray(0, sampleBytes));
-        if (kind) throw new SandboxRefusal('binary-file', `${JSON.stringify(place.asked)} is no text: ${kind.name}.`);
-        const text = bytes.toString('latin1');
+        const text = textOf(place.asked, bytes);
         Object.assign(entry, { text });
         return text;
       } finally {
@@ -142,6 +191,25 @@ export class Draft {
     }
     await makeChanges(changes);
   }
+}
+
+/** @throws SandboxRefusal `binary-file` */
+function textOf(path: string, bytes: Buffer): DraftText {
+  const sample = bytes.subarray(0, sampleBytes);
+  const encoding = encodingOf(sample);
+  const text = toUtf8(bytes, encoding);
+  const kind = text ? binaryKind(sample) : { name: 'damaged UTF-16 text' };
+  if (text && !kind) return { text: text.toString('latin1'), encoding };
+  const what = kind ?? { name: 'data' };
+  throw new SandboxRefusal('binary-file', `${JSON.stringify(path)} is no text: ${what.name}. ${otherWay(what)}`);
+}
+
+/** That lines end otherwise than they did. */
+function endingsNote(before: string, after: string): string {
+  const [was, is] = [lineEnding(before), lineEnding(after)];
+  if (was === undefined || is === undefined || was === is) return '';
+  const named = { lf: 'LF', crlf: 'CR LF' };
+  return ` Its lines ended with ${named[was]} before, and end with ${named[is]} now.`;
 }
 
 /** All of a file; undefined where that is too much. */

@@ -38,6 +38,8 @@ export interface Place {
   readonly facts: Stats | undefined;
   /** The directories that were made on the way, by their paths. */
   readonly made: readonly string[];
+  /** Names beside it that look the same. */
+  readonly twins: readonly string[];
 }
 
 const maxLinks = 40;
@@ -158,19 +160,19 @@ class Walk {
   async #along(root: Root, open: Directory[], steps: string[]): Promise<Place | { elsewhere: string }> {
     const names: string[] = [];
     const top = (): Directory => open.at(-1) as Directory;
-    const place = (name: string, facts: Stats | undefined): Place => {
+    const place = (name: string, facts: Stats | undefined, twins: readonly string[] = []): Place => {
       const path = [root.path, ...names, ...(name === '.' ? [] : [name])].join('/');
       this.#refuseClosed(path);
-      return { asked: this.asked, path, directory: top(), name, facts, made: this.made };
+      return { asked: this.asked, path, directory: top(), name, facts, made: this.made, twins };
     };
-    for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
-      if (step === '..') {
+    for (let asked = steps.shift(); asked !== undefined; asked = steps.shift()) {
+      if (asked === '..') {
         if (open.length === 1) throw this.#outside();
         await open.pop()?.close();
         names.pop();
         continue;
       }
-      const facts = await top().facts(step);
+      const { name: step, facts, twins } = await this.#look(top(), asked);
       const isEnd = steps.length === 0;
       if (facts?.isSymbolicLink() === true && !(isEnd && this.way.endAsLink === true)) {
         this.#links += 1;
@@ -181,7 +183,7 @@ class Walk {
         steps.unshift(...target.split('/').filter(isStep));
         continue;
       }
-      if (isEnd) return place(step, facts);
+      if (isEnd) return place(step, facts, twins);
       if (!facts && this.way.createDirs === true) {
         const path = [root.path, ...names, step].join('/');
         this.#refuseClosed(path);
@@ -198,6 +200,20 @@ class Walk {
       names.push(step);
     }
     return place('.', await top().facts('.'));
+  }
+
+  /** Finds a name, or the one beside it that looks the same: composed accents and decomposed ones. */
+  async #look(
+    directory: Directory,
+    asked: string,
+  ): Promise<{ name: string; facts: Stats | undefined; twins: readonly string[] }> {
+    const facts = await directory.facts(asked);
+    const alike = await directory.namesLike(asked);
+    const [name, ...others] = alike;
+    if (facts || name === undefined) return { name: asked, facts, twins: facts ? alike : [] };
+    if (others.length === 0) return { name, facts: await directory.facts(name), twins: [] };
+    const named = alike.map((one) => `${JSON.stringify(one)} (${accentsOf(one)})`).join(' and ');
+    throw this.#refusal('path-ambiguous', `may be ${named}: write one of these names.`);
   }
 
   /** By where the way has led, which may be another root than it began in. */
@@ -223,6 +239,23 @@ class Walk {
   #refusal(code: SandboxRefusal['code'], says: string): SandboxRefusal {
     return new SandboxRefusal(code, `${JSON.stringify(this.asked)} ${says}`);
   }
+}
+
+/** How a name is written whose accents may be so or so: each character that is not ASCII, by its number. */
+export function accentsOf(name: string): string {
+  return [...name]
+    .filter((one) => one > '\x7f' || /\p{M}/u.test(one))
+    .map(numberOf)
+    .join(' ');
+}
+
+const numberOf = (one: string): string => `U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** What is said of a place beside which other names look the same; a sentence with a space before it, or nothing. */
+export function twinsText({ name, twins }: Pick<Place, 'name' | 'twins'>): string {
+  if (twins.length === 0) return '';
+  const others = twins.map(accentsOf).join('; ');
+  return ` Another name beside it looks the same: ${accentsOf(name)} is this one, ${others} the other.`;
 }
 
 /** That nothing is at a place, and what else is there: models mistake names more than directories. */

@@ -1,3 +1,6 @@
+import type { FileHandle } from 'node:fs/promises';
+import { encodingOf } from './encoding.js';
+
 /** What a binary file is, by how it begins. */
 export interface FileKind {
   readonly name: string;
@@ -40,16 +43,22 @@ const signatures: readonly Signature[] = [
   { name: 'MP3 audio', bytes: 'ID3' },
   { name: 'RIFF file (WAV or AVI)', bytes: 'RIFF' },
   { name: 'UTF-32 text', bytes: '\xff\xfe\0\0' },
-  { name: 'UTF-16 text', bytes: '\xff\xfe' },
-  { name: 'UTF-16 text', bytes: '\xfe\xff' },
+  { name: 'damaged UTF-16 text', bytes: '\xff\xfe' },
+  { name: 'damaged UTF-16 text', bytes: '\xfe\xff' },
   { name: 'Windows program', bytes: 'MZ' },
 ];
 
 /** How much of a file's beginning tells what it is. */
 export const sampleBytes = 8192;
 
+export async function sampleOf(file: FileHandle): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(sampleBytes), 0, sampleBytes, 0);
+  return buffer.subarray(0, bytesRead);
+}
+
 /** What a file is that is no text; undefined where it may be. */
 export function binaryKind(sample: Buffer): FileKind | undefined {
+  if (encodingOf(sample).name !== 'utf-8') return undefined;
   const found = signatures.find(({ at = 0, bytes }) => sample.toString('latin1', at, at + bytes.length) === bytes);
   // Some of these are what a text may begin with, too.
   if (found && (!isText(sample) || /image$|^PDF/.test(found.name))) return found;
@@ -65,4 +74,11 @@ function isText(sample: Buffer): boolean {
   } catch {
     return false;
   }
+}
+
+/** What leads on where a file is no text. */
+export function otherWay({ name }: FileKind): string {
+  if (name === 'UTF-32 text') return 'A command makes it UTF-8: iconv -f UTF-32 -t UTF-8.';
+  if (/UTF-16/.test(name)) return 'A command shows what is in it: iconv -c -f UTF-16 -t UTF-8, or od -c.';
+  return 'A command shows what is in it, such as file, strings or od -c.';
 }

@@ -1,8 +1,22 @@
+import { isUtf8 } from 'node:buffer';
 import { withoutTerminalSequences } from '@suzumio/protocol/terminal-sequences';
 
 /** Bytes of a file as a text that a model can be told: what is no UTF-8 is shown as U+FFFD, NUL as its picture. */
 export function legible(bytes: Uint8Array): string {
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes).replaceAll('\0', '␀');
+}
+
+/** Where bytes are first no UTF-8; -1 where all are. */
+export function unreadableAt(bytes: Buffer): number {
+  if (isUtf8(bytes)) return -1;
+  const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+  let at = 0;
+  for (const char of text) {
+    const written = Buffer.from(char);
+    if (!bytes.subarray(at, at + written.length).equals(written)) return at;
+    at += written.length;
+  }
+  return at;
 }
 
 /** What a program has printed, without what only a terminal understands. */

@@ -24,6 +24,8 @@ export interface ToolEnvironment {
   profileMemory: () => ProfileMemory | SuzumioError;
   /** Those of the agent's presets that see no images. None where a program takes its turn: that sees for itself. */
   blind: readonly string[];
+  /** How much of a result may be shown: whatever a call asks for, a model is shown no more. */
+  maxShownBytes: number;
 }
 
 /** The part of a call that runs inside the transaction. */

@@ -14,7 +14,7 @@ export function notesOn(
     artifacts,
   }: {
     home: Pick<AgentHome, 'emptied'> | undefined;
-    workspace: Pick<Workspace, 'isNew'>;
+    workspace: Pick<Workspace, 'isNew' | 'hasOneTime'>;
     artifacts?: Pick<PreparedArtifacts, 'left'> | undefined;
   },
   claim: Pick<ClaimAnswer, 'attempt' | 'snapshot' | 'ignored'> & { input: Pick<ClaimAnswer['input'], 'turn'> },
@@ -23,20 +23,28 @@ export function notesOn(
     ...(home?.emptied === undefined
       ? []
       : [`Your home directory was emptied before this turn, for it had ${home.emptied}.`]),
-    ...(workspace.isNew ? notesOnMove(claim) : []),
+    ...(workspace.isNew ? notesOnMove(claim, workspace) : []),
+    ...(workspace.hasOneTime && hasBegun(claim) ? [oneTimeNote] : []),
     ...(artifacts && artifacts.left > 0
       ? [`${String(artifacts.left)} of the others' artifacts cannot be files, and are not in ${artifactsPath}.`]
       : []),
   ];
 }
 
+const oneTimeNote =
+  'Your files were stored by a version that kept no times of modification: all of them have the same one now. What compares times, as make does, takes everything for built: build anew what you rely on.';
+
 /** The first turn of an agent begins nowhere else. */
-function notesOnMove({ attempt, snapshot, ignored = [], input: { turn } }: Parameters<typeof notesOn>[1]): string[] {
-  const hasBegunElsewhere = attempt > 1 || (turn.number ?? 1) > 1;
-  if (!hasBegunElsewhere || snapshot === null || ignored.length === 0) return [];
+const hasBegun = ({ attempt, input: { turn } }: Parameters<typeof notesOn>[1]): boolean =>
+  attempt > 1 || (turn.number ?? 1) > 1;
+
+function notesOnMove(claim: Parameters<typeof notesOn>[1], { hasOneTime }: Pick<Workspace, 'hasOneTime'>): string[] {
+  const { snapshot, ignored = [] } = claim;
+  if (!hasBegun(claim) || snapshot === null || ignored.length === 0) return [];
   const named = ignored.slice(0, mostNamed).map((root) => JSON.stringify(root));
   const more = ignored.length > named.length ? ` and ${String(ignored.length - named.length)} others` : '';
+  const kept = hasOneTime ? 'with their permissions' : 'with their permissions and times of modification';
   return [
-    `Your turns run on another host now. Your workspace is as it was, but directories that are not captured stayed behind: ${named.join(', ')}${more}. Where you need them, make them again, as by installing packages.`,
+    `Your turns run on another host now. The files of your workspace are as they were, ${kept}, but directories that are not captured stayed behind: ${named.join(', ')}${more}. Where you need them, make them again, as by installing packages.`,
   ];
 }

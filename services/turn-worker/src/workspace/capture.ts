@@ -2,25 +2,27 @@ import { readlinkSync, type Stats, unlinkSync } from 'node:fs';
 import type { AttemptStats } from '@suzumio/protocol/attempts';
 import { type CaptureScope, captureScope } from '@suzumio/protocol/ignored-roots';
 import { isLeftover, ownArtifacts } from '@suzumio/protocol/own-artifacts';
-import { maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
+import { type EntryAttributes, maxWorkspacePathLength } from '@suzumio/protocol/workspace-manifest';
 import { errnoOf } from '../files/errno.js';
 import { isText, OpenDirectory } from '../files/open-directory.js';
 import { NotARegularFile } from '../files/regular-file.js';
 import { removeTree } from '../files/remove-tree.js';
 import { CaptureSize } from './capture-size.js';
+import { attributesOf, hasSameAttributes, isExecutable } from './entry-attributes.js';
 import type { FileClock } from './file-clock.js';
-import {
-  hasEntriesOf,
-  hasSameManifest,
-  isEqual,
-  isExecutable,
-  type KnownDirectory,
-  type KnownEntry,
-} from './known-tree.js';
+import { hasEntriesOf, hasSameManifest, isEqual, type KnownDirectory, type KnownEntry } from './known-tree.js';
 import { discard, NewContent } from './new-content.js';
 import { type OwnDirectory, seenIn } from './own-directory.js';
-import { type Content, FileReader } from './read-file.js';
-import { asBefore, leased, LeasePatience, permit, unreadable, usualLeasePatienceMs } from './unreadable-entry.js';
+import { type Content, FileReader, type ReadFile } from './read-file.js';
+import {
+  asBefore,
+  leased,
+  LeasePatience,
+  permit,
+  permitRoot,
+  unreadable,
+  usualLeasePatienceMs,
+} from './unreadable-entry.js';
 import { Uncaptured } from './uncaptured.js';
 import type { WorkspaceBounds } from './workspace-bounds.js';
 import { weigh } from './weigh.js';
@@ -103,6 +105,7 @@ class Walk {
   }
 
   async all(): Promise<Captured> {
+    if (!this.options.live) permitRoot(this.root);
     const directory = OpenDirectory.open(this.root);
     try {
       const root = await this.#directory(directory, '', this.options.known);
@@ -121,6 +124,7 @@ class Walk {
     directory: OpenDirectory,
     prefix: string,
     known: KnownDirectory | undefined,
+    attributes: EntryAttributes = {},
   ): Promise<KnownDirectory> {
     const { live } = this.options;
     const isRoot = prefix === '';
@@ -158,8 +162,10 @@ class Walk {
       if (isCounted && entry) this.#uncaptured.subtract(entry);
     }
     const hasManifest = known?.sha256 !== undefined || (isRoot && entries.size === 0);
-    if (known && hasManifest && hasEntriesOf(known, entries)) return known;
-    const result: KnownDirectory = { kind: 'directory', entries };
+    if (known && hasManifest && hasEntriesOf(known, entries)) {
+      return hasSameAttributes(known, attributes) ? known : { ...known, ...attributes };
+    }
+    const result: KnownDirectory = { kind: 'directory', entries, ...attributes };
     if (hasSameManifest(result, known)) result.sha256 = known?.sha256;
     else if (!isRoot || entries.size > 0) result.sha256 = await this.#newContent.addManifest(result);
     return result;
@@ -202,7 +208,8 @@ class Walk {
     const stat = directory.look(name);
     if (!stat?.isFile() || !this.options.clock.isUnchanged(stat, before.seen)) return undefined;
     this.#size.add(stat);
-    return before;
+    // Snapshots of earlier versions have no attributes.
+    return before.mtimeUs === undefined ? { ...before, ...attributesOf(stat) } : before;
   }
 
   /** Reads an entry; once more if it moves or changes meanwhile. */
@@ -225,7 +232,7 @@ class Walk {
         const target = stat.isSymbolicLink() ? readlinkSync(directory.at(name), { encoding: 'buffer' }) : undefined;
         if (target && isText(target)) {
           this.#size.addTarget(target);
-          const link: KnownEntry = { kind: 'link', target: target.toString('utf8') };
+          const link: KnownEntry = { kind: 'link', target: target.toString('utf8'), ...attributesOf(stat) };
           return before && isEqual(link, before) ? before : link;
         }
         this.#uncaptured.leaveOut(path);
@@ -254,38 +261,53 @@ class Walk {
     stat: Stats,
     look: number,
   ): Promise<KnownDirectory> {
-    if (this.options.live) permit(parent, name, stat, 0o500);
-    else if ((stat.mode & 0o700) !== 0o700) parent.chmod(name, 0o755);
-    const directory = parent.open(name);
+    const restrict = permit(parent, name, stat, this.options.live ? 0o500 : 0o700);
     try {
-      const { dev, ino } = directory.stat();
-      if ((dev !== stat.dev || ino !== stat.ino) && look === 1) throw new Changed();
-      return await this.#directory(directory, `${path}/`, before?.kind === 'directory' ? before : undefined);
+      const directory = parent.open(name);
+      try {
+        const { dev, ino } = directory.stat();
+        if ((dev !== stat.dev || ino !== stat.ino) && look === 1) throw new Changed();
+        const known = before?.kind === 'directory' ? before : undefined;
+        return await this.#directory(directory, `${path}/`, known, attributesOf(stat));
+      } finally {
+        directory.close();
+      }
     } finally {
-      directory.close();
+      restrict();
     }
   }
 
   /** @throws Changed at the first look, if the file changed while it was read */
   async #file(directory: OpenDirectory, name: string, path: string, found: Stats, look: number): Promise<KnownEntry> {
-    const { live, clock } = this.options;
-    if (live) permit(directory, name, found, 0o400);
-    else if ((found.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    const { clock } = this.options;
     this.#size.addRead(found.size);
-    const { content, stat, isSteady } = this.#reader.read(directory.at(name), this.#seen(path));
+    const restrict = permit(directory, name, found, 0o400);
+    const { content, stat, isSteady } = this.#readThen(restrict, directory.at(name), path);
     if (!isSteady && look === 1) {
       discard(content);
       throw new Changed();
     }
     await this.#newContent.add(content);
     const { sha256, sizeBytes } = content;
+    // Its mode is what it was before it could be read.
+    const { mode } = attributesOf(found);
     return {
       kind: 'file',
       sha256,
       sizeBytes,
-      executable: isExecutable(stat),
+      executable: isExecutable(found),
+      ...attributesOf(stat),
+      mode,
       seen: isSteady ? clock.seen(stat) : undefined,
     };
+  }
+
+  #readThen(restrict: () => void, at: string, path: string): ReadFile {
+    try {
+      return this.#reader.read(at, this.#seen(path));
+    } finally {
+      restrict();
+    }
   }
 }
 

@@ -32,9 +32,15 @@ export const writtenBackMs = 60_000;
 /** tmpfs and ramfs write nothing back: later writes through a mapping never update the change time. */
 const withoutTimes = new Set([0x01021994, 0x858458f6]);
 
-/** Whether a file has the size and the time of modification that it was read with. Whoever writes it can set that time. */
-export function hasSameTimes(stat: Stats, seen: SeenFile): boolean {
-  return seen.mtimeMs === stat.mtimeMs && seen.size === stat.size && seen.ino === stat.ino && seen.dev === stat.dev;
+/** Whether a file is the one that was read, and has not been changed: whoever writes it can set its time of modification, but not this. */
+export function isSameFile(stat: Stats, seen: SeenFile): boolean {
+  return (
+    seen.ctimeMs === stat.ctimeMs &&
+    seen.mtimeMs === stat.mtimeMs &&
+    seen.size === stat.size &&
+    seen.ino === stat.ino &&
+    seen.dev === stat.dev
+  );
 }
 
 /**
@@ -78,8 +84,7 @@ export class FileClock {
   /** Whether a file is as it was read. */
   isUnchanged(stat: Stats, seen: SeenFile): boolean {
     return (
-      seen.ctimeMs === stat.ctimeMs &&
-      hasSameTimes(stat, seen) &&
+      isSameFile(stat, seen) &&
       // Writes through mappings may be unrecorded: read once more after the write-back, and when the turn has ended.
       (seen.sure || (this.isLive && this.nowMs <= seen.ctimeMs + writtenBackMs))
     );

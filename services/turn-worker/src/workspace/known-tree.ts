@@ -1,5 +1,4 @@
-import type { Stats } from 'node:fs';
-import { type DirectoryEntry, manifestBytes } from '@suzumio/protocol/workspace-manifest';
+import { type DirectoryEntry, type EntryAttributes, manifestBytes } from '@suzumio/protocol/workspace-manifest';
 import type { SeenFile } from './file-clock.js';
 
 /** The last known content of a workspace, with the identity of each file when it was read. */
@@ -11,7 +10,7 @@ export interface KnownTree {
   root: KnownDirectory;
 }
 
-export interface KnownDirectory {
+export interface KnownDirectory extends EntryAttributes {
   kind: 'directory';
   /** The hash of its manifest, if the ToolHost has it. */
   sha256?: string | undefined;
@@ -19,7 +18,7 @@ export interface KnownDirectory {
   entries: Map<string, KnownEntry>;
 }
 
-export interface KnownFile {
+export interface KnownFile extends EntryAttributes {
   kind: 'file';
   sha256: string;
   sizeBytes: number;
@@ -28,7 +27,12 @@ export interface KnownFile {
   seen?: SeenFile | undefined;
 }
 
-export type KnownEntry = KnownDirectory | KnownFile | { kind: 'link'; target: string };
+export interface KnownLink extends EntryAttributes {
+  kind: 'link';
+  target: string;
+}
+
+export type KnownEntry = KnownDirectory | KnownFile | KnownLink;
 
 /** The manifest of a directory whose directories all have one. */
 export function manifestOf({ entries }: KnownDirectory): Uint8Array<ArrayBuffer> {
@@ -38,6 +42,7 @@ export function manifestOf({ entries }: KnownDirectory): Uint8Array<ArrayBuffer>
 /** Whether a manifest has the same for both. */
 export function isEqual(a: KnownEntry, b: KnownEntry | undefined): boolean {
   if (a === b) return true;
+  if (a.mode !== b?.mode || a.mtimeUs !== b?.mtimeUs) return false;
   switch (a.kind) {
     case 'directory':
       return b?.kind === a.kind && a.sha256 !== undefined && b.sha256 === a.sha256;
@@ -62,11 +67,6 @@ export function hasSameManifest(directory: KnownDirectory, known: KnownDirectory
   if (known?.sha256 === undefined || known.entries.size !== directory.entries.size) return false;
   for (const [at, entry] of directory.entries) if (!isEqual(entry, known.entries.get(at))) return false;
   return true;
-}
-
-/** The only permission that a snapshot keeps. */
-export function isExecutable({ mode }: Stats): boolean {
-  return (mode & 0o100) !== 0;
 }
 
 /** The directories and files of a tree. */
@@ -96,8 +96,8 @@ export function memoryOf({ entries }: KnownDirectory): number {
   return bytes;
 }
 
-function contentOf(
-  entry: KnownEntry,
-): Omit<KnownFile, 'seen'> | { kind: 'directory'; sha256: string | undefined } | KnownEntry {
-  return entry.kind === 'directory' ? { kind: 'directory', sha256: entry.sha256 } : entry;
+function contentOf(entry: KnownEntry): Omit<KnownEntry, 'entries' | 'seen'> {
+  if (entry.kind !== 'directory') return entry;
+  const { entries: _, ...content } = entry;
+  return content;
 }

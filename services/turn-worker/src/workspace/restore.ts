@@ -1,7 +1,8 @@
-import { chmodSync, lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
+import { lchownSync, mkdirSync, readlinkSync, renameSync, type Stats, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CaptureScope } from '@suzumio/protocol/ignored-roots';
 import { ownArtifacts } from '@suzumio/protocol/own-artifacts';
+import type { EntryAttributes } from '@suzumio/protocol/workspace-manifest';
 import {
   type SnapshotDirectory,
   type SnapshotEntry,
@@ -11,10 +12,12 @@ import {
 import { errnoOf } from '../files/errno.js';
 import { OpenDirectory } from '../files/open-directory.js';
 import { removeTree } from '../files/remove-tree.js';
+import { applyAttributes, hasAttributesOf } from './entry-attributes.js';
 import type { FileClock } from './file-clock.js';
 import type { OwnDirectory } from './own-directory.js';
-import { isExecutable, type KnownDirectory, type KnownEntry, type KnownFile } from './known-tree.js';
+import type { KnownDirectory, KnownEntry, KnownFile } from './known-tree.js';
 import { FileReader } from './read-file.js';
+import { permit, permitRoot } from './unreadable-entry.js';
 
 export interface Owner {
   uid: number;
@@ -59,6 +62,7 @@ export async function restore(
 ): Promise<KnownDirectory> {
   const restoration = new Restoration(options);
   const bring = async (at: string, prefix: string, wanted: SnapshotDirectory, known: KnownDirectory | undefined) => {
+    permitRoot(at);
     const directory = OpenDirectory.open(at);
     try {
       return await restoration.bring(directory, prefix, wanted, known);
@@ -100,6 +104,8 @@ class Restoration {
   readonly #reader: FileReader;
   readonly #clock: FileClock;
   #fetched = 0;
+  /** The time of all that a snapshot of an earlier version has. */
+  readonly #oneTimeUs = Date.now() * 1_000;
 
   constructor(private readonly options: RestoreOptions) {
     this.#clock = options.clock();
@@ -123,9 +129,13 @@ class Restoration {
       const path = `${prefix}${entry.name}`;
       const isIgnored = there.has(entry.name) && this.#isLeft(directory, entry.name, entry, path);
       const hasTracked = this.options.scope.trackedIn(path) !== undefined;
-      const stands = isIgnored && !hasTracked && entry.kind === 'directory' ? asKnown(entry.directory) : undefined;
+      const stands =
+        isIgnored && !hasTracked && entry.kind === 'directory' ? asKnown(entry.directory, entry) : undefined;
       const isPartly = hasTracked && (isIgnored || (tracked !== undefined && there.has(entry.name)));
-      entries.set(entry.name, stands ?? (await this.#settle(directory, path, entry, known, isPartly)));
+      entries.set(
+        entry.name,
+        stands ?? (await this.#settle(directory, path, entry, known, { isPartly, isWritten: !there.has(entry.name) })),
+      );
     }
     return { kind: 'directory', sha256: wanted.sha256, entries };
   }
@@ -189,20 +199,24 @@ class Restoration {
       case 'link':
         return (stat?.isSymbolicLink() ?? false) && readlinkSync(directory.at(name)) === wanted.target;
       case 'file':
-        if (!stat?.isFile() || stat.size !== wanted.sizeBytes || isExecutable(stat) !== wanted.executable) return false;
+        if (!stat?.isFile() || stat.size !== wanted.sizeBytes) return false;
+        // What is changed of a file that has two names is changed of both.
+        if (stat.nlink > 1 && !hasAttributesOf(stat, wanted)) return false;
         return this.#hashOf(directory, name, stat, known) === wanted.sha256;
     }
   }
 
   #hashOf(directory: OpenDirectory, name: string, stat: Stats, known: KnownEntry | undefined): string {
     if (known?.kind === 'file' && known.seen && this.#clock.isUnchanged(stat, known.seen)) return known.sha256;
-    if ((stat.mode & 0o400) === 0) directory.chmod(name, 0o644);
+    const restrict = permit(directory, name, stat, 0o400);
     try {
       return this.#reader.hash(directory.at(name));
     } catch (error) {
       // A program holds a lease on it: it is written anew.
       if (errnoOf(error) !== 'EAGAIN') throw error;
       return '';
+    } finally {
+      restrict();
     }
   }
 
@@ -234,7 +248,6 @@ class Restoration {
       case 'file': {
         const to = join(temporary, `content-${++this.#fetched}`);
         await fetch(entry, `${prefix}${entry.name}`, to);
-        chmodSync(to, entry.executable ? 0o755 : 0o644);
         requireFree(directory, entry.name, `${prefix}${entry.name}`);
         renameSync(to, directory.at(entry.name));
       }
@@ -247,7 +260,7 @@ class Restoration {
     path: string,
     entry: SnapshotEntry,
     known: KnownDirectory | undefined,
-    isPartly: boolean,
+    { isPartly, isWritten }: { isPartly: boolean; isWritten: boolean },
   ): Promise<KnownEntry> {
     const { name } = entry;
     let stat = parent.look(name);
@@ -256,29 +269,34 @@ class Restoration {
       lchownSync(parent.at(name), owner.uid, owner.gid);
       stat = parent.look(name);
     }
+    // In what others have published, what stands keeps its time.
+    const timeUs = isWritten || this.options.own ? this.#oneTimeUs : undefined;
+    const defaults = { timeUs, isNew: isWritten };
     switch (entry.kind) {
-      case 'link':
-        return { kind: 'link', target: entry.target };
+      case 'link': {
+        applyAttributes(parent, entry, defaults);
+        return { kind: 'link', target: entry.target, mtimeUs: entry.mtimeUs };
+      }
       case 'file': {
-        const { sha256, sizeBytes, executable } = entry;
-        const file: KnownFile = { kind: 'file', sha256, sizeBytes, executable };
+        stat = applyAttributes(parent, entry, defaults);
+        const { sha256, sizeBytes, executable, mode, mtimeUs } = entry;
+        const file: KnownFile = { kind: 'file', sha256, sizeBytes, executable, mode, mtimeUs };
         if (stat) this.#files.push({ file, stat });
         return file;
       }
       case 'directory': {
         if (stat && (stat.mode & 0o755) !== 0o755) parent.chmod(name, 0o755);
         const before = known?.entries.get(name);
+        const { mode, mtimeUs } = entry;
         const directory = parent.open(name);
         try {
-          return await this.bring(
-            directory,
-            `${path}/`,
-            entry.directory,
-            before?.kind === 'directory' ? before : undefined,
-            isPartly,
-          );
+          const inside = before?.kind === 'directory' ? before : undefined;
+          const restored = await this.bring(directory, `${path}/`, entry.directory, inside, isPartly);
+          return { ...restored, mode, mtimeUs };
         } finally {
           directory.close();
+          // After all that is in it, which its permissions may forbid.
+          applyAttributes(parent, entry, defaults);
         }
       }
     }
@@ -298,11 +316,11 @@ function requireFree(directory: OpenDirectory, name: string, path: string): void
 }
 
 /** A directory of a snapshot, none of whose files has been looked at. */
-function asKnown({ sha256, entries }: SnapshotDirectory): KnownDirectory {
+function asKnown({ sha256, entries }: SnapshotDirectory, { mode, mtimeUs }: EntryAttributes): KnownDirectory {
   const known = entries.map((entry): [string, KnownEntry] => {
-    if (entry.kind === 'directory') return [entry.name, asKnown(entry.directory)];
+    if (entry.kind === 'directory') return [entry.name, asKnown(entry.directory, entry)];
     const { name, ...content } = entry;
     return [name, content];
   });
-  return { kind: 'directory', sha256, entries: new Map(known) };
+  return { kind: 'directory', sha256, entries: new Map(known), mode, mtimeUs };
 }

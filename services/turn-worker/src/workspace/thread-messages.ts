@@ -33,7 +33,8 @@ export interface Jobs {
 
 /** Their results. `isRecorded`: whether the known content is stored, for the threads of a later process. */
 export interface Results {
-  restore: { isRecorded: boolean };
+  /** `hasTimes`: whether the snapshot has times of modification. */
+  restore: { isRecorded: boolean; hasTimes: boolean };
   /** The snapshot, what it lacks, and whether the content is recorded; never if live. */
   capture: Omit<Captured, 'root'> & { isRecorded: boolean };
 }

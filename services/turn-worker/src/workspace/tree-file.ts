@@ -12,7 +12,7 @@ import { JobTooLong } from './workspace-errors.js';
 
 const count = z.int().nonnegative();
 const head = z.object({
-  version: z.literal(2),
+  version: z.literal(3),
   /** The boot in which this was written: after a reboot it is unreliable. */
   boot: z.string(),
   snapshot: sha256.nullable(),
@@ -20,10 +20,12 @@ const head = z.object({
   root: z.tuple([sha256.nullable(), count]),
 });
 const name = z.string().min(1);
+/** Mode and time of modification; null where the snapshot has none. */
+const attributes = z.tuple([z.int().nullable(), z.int().nullable()]);
 const line = z.union([
-  z.tuple([z.literal('f'), name, sha256, count, z.boolean(), seenFile.nullable()]),
-  z.tuple([z.literal('l'), name, z.string()]),
-  z.tuple([z.literal('d'), name, sha256.nullable(), count]),
+  z.tuple([z.literal('f'), name, attributes, sha256, count, z.boolean(), seenFile.nullable()]),
+  z.tuple([z.literal('l'), name, attributes, z.string()]),
+  z.tuple([z.literal('d'), name, attributes, sha256.nullable(), count]),
 ]);
 
 const pieceBytes = 64 * 1024;
@@ -57,7 +59,7 @@ export function writeTree(path: string, boot: string, { snapshot, atMs, root }: 
   const file = openSync(`${path}.tmp`, 'w', 0o600);
   try {
     const first: z.input<typeof head> = {
-      version: 2,
+      version: 3,
       boot,
       snapshot,
       atMs,
@@ -84,15 +86,16 @@ function writeWhole(file: number, text: string): void {
 
 function* entriesOf({ entries }: KnownDirectory): Generator<z.input<typeof line>> {
   for (const [at, entry] of entries) {
+    const kept: z.input<typeof attributes> = [entry.mode ?? null, entry.mtimeUs ?? null];
     switch (entry.kind) {
       case 'file':
-        yield ['f', at, entry.sha256, entry.sizeBytes, entry.executable, entry.seen ?? null];
+        yield ['f', at, kept, entry.sha256, entry.sizeBytes, entry.executable, entry.seen ?? null];
         break;
       case 'link':
-        yield ['l', at, entry.target];
+        yield ['l', at, kept, entry.target];
         break;
       case 'directory':
-        yield ['d', at, entry.sha256 ?? null, entry.entries.size];
+        yield ['d', at, kept, entry.sha256 ?? null, entry.entries.size];
         yield* entriesOf(entry);
     }
   }
@@ -102,11 +105,13 @@ function directoryFrom(lines: Iterator<string, void>, id: string | null, size: n
   const entries = new Map<string, KnownEntry>();
   for (let left = size; left > 0; left -= 1) {
     const one = line.parse(next(lines));
-    if (one[0] === 'd') entries.set(one[1], directoryFrom(lines, one[2], one[3]));
-    else if (one[0] === 'l') entries.set(one[1], { kind: 'link', target: one[2] });
+    const [, at, [mode, mtimeUs]] = one;
+    const kept = { ...(mode === null ? {} : { mode }), ...(mtimeUs === null ? {} : { mtimeUs }) };
+    if (one[0] === 'd') entries.set(at, { ...directoryFrom(lines, one[3], one[4]), ...kept });
+    else if (one[0] === 'l') entries.set(at, { kind: 'link', target: one[3], ...kept });
     else {
-      const [, at, hash, sizeBytes, executable, seen] = one;
-      entries.set(at, { kind: 'file', sha256: hash, sizeBytes, executable, seen: seen ?? undefined });
+      const [, , , hash, sizeBytes, executable, seen] = one;
+      entries.set(at, { kind: 'file', sha256: hash, sizeBytes, executable, seen: seen ?? undefined, ...kept });
     }
   }
   return { kind: 'directory', sha256: id ?? undefined, entries };

@@ -1,9 +1,9 @@
-import type { Stats } from 'node:fs';
+import { chmodSync, lstatSync, type Stats } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { errnoOf } from '../files/errno.js';
 import type { OpenDirectory } from '../files/open-directory.js';
-import { hasSameTimes } from './file-clock.js';
-import { isExecutable, type KnownEntry } from './known-tree.js';
+import { isSameFile } from './file-clock.js';
+import type { KnownEntry } from './known-tree.js';
 import { WorkspaceUnreadable } from './workspace-errors.js';
 
 /**
@@ -37,15 +37,33 @@ export class LeasePatience {
   }
 }
 
-/** Gives the owner permissions that it has taken from itself, if this process may: root needs none. */
-export function permit(directory: OpenDirectory, name: string, { mode }: Stats, needed: number): void {
-  if ((mode & needed) === needed || process.geteuid?.() === 0) return;
-  try {
-    directory.chmod(name, (mode & 0o7777) | needed);
-  } catch (error) {
-    // It is another user's, or was replaced: reading it says which.
-    if (errnoOf(error) === undefined) throw error;
-  }
+/** Gives the owner of a workspace the permissions for its directory again, whose permissions are no part of it. */
+export function permitRoot(path: string): void {
+  const { mode, uid } = lstatSync(path);
+  if ((mode & 0o700) !== 0o700 && uid === process.geteuid?.()) chmodSync(path, (mode & 0o777) | 0o700);
+}
+
+/**
+ * Gives the owner permissions that it has taken from itself, if this process may: root needs none.
+ *
+ * @returns takes them away again
+ */
+export function permit(directory: OpenDirectory, name: string, { mode }: Stats, needed: number): () => void {
+  if ((mode & needed) === needed || process.geteuid?.() === 0) return () => undefined;
+  const given = (mode & 0o7777) | needed;
+  const change = (to: number): void => {
+    try {
+      directory.chmod(name, to);
+    } catch (error) {
+      // It is another user's, or was replaced: reading it says which.
+      if (errnoOf(error) === undefined) throw error;
+    }
+  };
+  change(given);
+  return () => {
+    // A program may have changed them meanwhile.
+    if (((directory.look(name)?.mode ?? 0) & 0o7777) === given) change(mode & 0o7777);
+  };
 }
 
 /**
@@ -60,10 +78,7 @@ export function asBefore(
   before: KnownEntry | undefined,
   code: string,
 ): KnownEntry {
-  if (stat?.isFile() && before?.kind === 'file' && before.seen && hasSameTimes(stat, before.seen)) {
-    const executable = isExecutable(stat);
-    return executable === before.executable ? before : { ...before, executable };
-  }
+  if (stat?.isFile() && before?.kind === 'file' && before.seen && isSameFile(stat, before.seen)) return before;
   const what = stat?.isDirectory() ? 'directory' : 'file';
   const named = JSON.stringify(path.slice(0, maxShownPath));
   throw new WorkspaceUnreadable(

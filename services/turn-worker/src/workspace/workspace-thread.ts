@@ -2,7 +2,12 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import { readSnapshot, type SnapshotDirectory, SnapshotInvalid } from '@suzumio/protocol/workspace-snapshot';
+import {
+  directoriesOf,
+  readSnapshot,
+  type SnapshotDirectory,
+  SnapshotInvalid,
+} from '@suzumio/protocol/workspace-snapshot';
 import { captureScope } from '@suzumio/protocol/ignored-roots';
 import { errnoOf } from '../files/errno.js';
 import { capture } from './capture.js';
@@ -186,7 +191,12 @@ async function carryOutRestore(
     },
     check: at.check,
   });
-  return { isRecorded: trees.record(place, { snapshot, atMs: clock().nowMs, root }) };
+  return {
+    isRecorded: trees.record(place, { snapshot, atMs: clock().nowMs, root }),
+    hasTimes: [...directoriesOf(wanted)].every(({ entries }) =>
+      entries.every(({ kind, mtimeUs }) => kind !== 'file' || mtimeUs !== undefined),
+    ),
+  };
 }
 
 /** Requests only manifests that cannot be made of the known content. */

@@ -190,6 +190,7 @@ export interface CaptureTo {
  */
 export class Workspace {
   #noting: Promise<void> | undefined;
+  #hasOneTime = false;
   /** The last capture, if its content is recorded. */
   #captured: Sidecar['at'];
 
@@ -212,6 +213,11 @@ export class Workspace {
   /** Whether this host had nothing of the agent's before: no directory that is not captured is there. */
   get isNew(): boolean {
     return this.of.isNew;
+  }
+
+  /** Whether it was brought to a snapshot of an earlier version, which has no times: all files have the same one. */
+  get hasOneTime(): boolean {
+    return this.#hasOneTime;
   }
 
   get bounds(): WorkspaceBounds {
@@ -246,7 +252,14 @@ export class Workspace {
       file: (file: Parameters<typeof download>[0], path: string, to: string) => download(file, path, to, fetch),
     };
     const { owner } = this.of;
-    const { isRecorded } = await this.threads.run('restore', this.place, { snapshot, owner }, content, signal);
+    const { isRecorded, hasTimes } = await this.threads.run(
+      'restore',
+      this.place,
+      { snapshot, owner },
+      content,
+      signal,
+    );
+    this.#hasOneTime = !hasTimes;
     if (isRecorded) await this.#note({ snapshot });
   }
 

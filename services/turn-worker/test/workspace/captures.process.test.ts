@@ -200,7 +200,7 @@ describe('a live capture', () => {
       symlinkSync(join(directory, 'outside'), at('b'));
     };
     const captured = await take();
-    expect(entryAt(captured, 'b')).toEqual({ kind: 'link', target: join(directory, 'outside') });
+    expect(entryAt(captured, 'b')).toMatchObject({ kind: 'link', target: join(directory, 'outside') });
     expect([...texts.values()].join()).not.toContain('of the host');
   });
 
@@ -273,7 +273,7 @@ describe('what cannot be read while the turn runs', () => {
   };
   beforeEach(() => roots.clear());
 
-  test('for its mode alone is read, and its owner may read it from then on', async () => {
+  test('for its mode alone is read, and its mode stays', async () => {
     put('open', 'open');
     put('secret', 'secret');
     put('closed/a', 'a');
@@ -290,7 +290,7 @@ describe('what cannot be read while the turn runs', () => {
     ]);
     if (!isRoot) return;
     expect(['open', 'secret', 'closed', 'listed'].map((path) => lstatSync(at(path)).mode & 0o777)).toEqual([
-      0o644, 0o600, 0o500, 0o700,
+      0o644, 0o200, 0o000, 0o600,
     ]);
   });
 
@@ -302,13 +302,12 @@ describe('what cannot be read while the turn runs', () => {
     await settle();
     const first = await takeAsAgent();
     roots.add(at('known'));
-    chownSync(at('known'), 0, 0);
-    chmodSync(at('known'), 0o700);
     put('open', 'changed');
     const second = await takeAsAgent({ known: first.root });
     expect([textAt(second, 'open'), textAt(second, 'known')]).toEqual(['changed', 'known']);
-    expect(entryAt(second, 'known')).toMatchObject({ executable: true });
-    put('known', 'other');
+    // It may have changed with that: its time of modification can be set.
+    chownSync(at('known'), 0, 0);
+    chmodSync(at('known'), 0o600);
     await expect(takeAsAgent({ known: second.root })).rejects.toThrow(/^The file "known" cannot be read/);
     rmSync(at('known'));
     putOfRoot('sub/new', 'new');

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -116,6 +116,7 @@ test('workspaces are captured side by side', async () => {
       await one.bringTo(null, nothing);
       await one.expectWrites();
       writeFileSync(join(one.directory, 'x'), String(n % 5));
+      utimesSync(join(one.directory, 'x'), 1_000, 1_000);
       const { id } = await one.capture({ store: () => sleep(2) });
       await one.settle(id);
       return { agent, id };

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { plainText } from '../plain-text.js';
-import { defineSandboxTool, sandboxPath, upTo } from './sandbox-tool.js';
+import { countUpTo, defineSandboxTool, sandboxPath, upTo } from './sandbox-tool.js';
 
 // Names, defaults and bounds are those of the tools that Suzumio has published; what is beyond them is optional.
 
@@ -15,6 +15,9 @@ export const fileRead = defineSandboxTool({
     path: sandboxPath.describe('Relative to the workspace, or absolute below one of the roots.'),
     offset: upTo(Number.MAX_SAFE_INTEGER, 1).describe('The first line, counted from 1.'),
     limit: upTo(2000, 200).describe('How many lines or entries, 2000 at most.'),
+    column: countUpTo(Number.MAX_SAFE_INTEGER)
+      .optional()
+      .describe('Shows one line, from this byte on, counted from 1: for a line too long to be shown whole.'),
     maxBytes: upTo(100_000, 50_000).describe('How many bytes of output, 100000 at most.'),
   }),
 });

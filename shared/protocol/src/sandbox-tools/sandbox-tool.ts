@@ -27,11 +27,15 @@ export function defineSandboxTool<const Name extends string, Input extends z.Zod
 
 /** A number of things: whole, and lowered to `most` where it is larger. */
 export function upTo(most: number, usual: number) {
+  return countUpTo(most).default(usual);
+}
+
+/** The same, without a usual one. */
+export function countUpTo(most: number) {
   return z
     .number()
     .positive()
-    .transform((value) => Math.min(Math.max(1, Math.floor(value)), most))
-    .default(usual);
+    .transform((value) => Math.min(Math.max(1, Math.floor(value)), most));
 }
 
 /** A path as a model writes it: absolute below a root of the sandbox, or relative to the workspace. */

@@ -54,11 +54,11 @@ export class ContentStore {
     return createReadStream(this.#file(hash), range);
   }
 
-  /** The first `maxBytes` of some content. */
-  async readStart(hash: string, maxBytes: number): Promise<Buffer> {
+  /** The first `maxBytes` of some content, or of what is after its first `offset` bytes. */
+  async readStart(hash: string, maxBytes: number, offset = 0): Promise<Buffer> {
     const file = await open(this.#file(hash), 'r');
     try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, 0);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(maxBytes), 0, maxBytes, offset);
       return buffer.subarray(0, bytesRead);
     } finally {
       await file.close();

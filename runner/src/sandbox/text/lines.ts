@@ -47,3 +47,16 @@ export function withEndingsOf(other: string, text: string): string {
   if (wanted === undefined || own === undefined || wanted === own) return text;
   return wanted === 'crlf' ? text.replaceAll('\n', '\r\n') : text.replaceAll('\r\n', '\n');
 }
+
+/** How the line ends that has a place of a text. */
+export function endingAt(text: string, at: number): 'lf' | 'crlf' {
+  const end = text.indexOf('\n', at);
+  // The last line is as the one before it.
+  const last = end === -1 ? text.lastIndexOf('\n', at) : end;
+  return last > 0 && text[last - 1] === '\r' ? 'crlf' : 'lf';
+}
+
+/** A text whose lines all end with LF, with those of a file's line; any other as it is. */
+export function withEnding(ending: 'lf' | 'crlf', text: string): string {
+  return ending === 'crlf' && lineEnding(text) === 'lf' ? text.replaceAll('\n', '\r\n') : text;
+}
