@@ -10,7 +10,7 @@ import { Ago } from '../../parts/time.js';
 import { itemPath } from '../../parts/places.js';
 import { useUnreadLetters } from '../../use-inbox.js';
 import { useProject } from '../../use-project.js';
-import { useReports } from '../project/use-report.js';
+import { useReports } from '../../use-report.js';
 import { useDraft } from '../../acts/draft.js';
 import { ChangesForm, changesDraft } from './changes-form.js';
 import { Key, useKeys } from '../../acts/keys.js';

@@ -12,7 +12,7 @@ import { some } from '../../parts/numbers.js';
 import { Ago, Moment } from '../../parts/time.js';
 import { useHelp } from '../../use-why.js';
 import { ReportChanges } from '../project/report-changes.js';
-import { useReport } from '../project/use-report.js';
+import { useReport } from '../../use-report.js';
 import { itemPath } from '../../parts/places.js';
 import { InboxLetter } from './letter.js';
 import { decidedMarks, decisionIn, placeOf, wordsFor } from './words.js';

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Failure } from '../../parts/failure.js';
 import { WordDiff } from '../../parts/word-diff.js';
-import { useReport } from './use-report.js';
+import { useReport } from '../../use-report.js';
 
 /** What a version of a report has otherwise than another one, word by word. */
 export function ReportChanges({

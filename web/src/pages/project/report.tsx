@@ -8,7 +8,7 @@ import { Moment } from '../../parts/time.js';
 import { visible } from '../../parts/visible.js';
 import { called, turnPath } from '../../parts/places.js';
 import { ReportChanges } from './report-changes.js';
-import { useReport, useReports } from './use-report.js';
+import { useReport, useReports } from '../../use-report.js';
 
 const Decide = late(() => import('../decide/decide.js'));
 

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, keys } from '../../api.js';
+import { api, keys } from './api.js';
 
 /** The newest versions of a project's report: who submitted each, and what was decided on it. */
 export function useReports(project: string) {
