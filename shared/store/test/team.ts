@@ -110,8 +110,8 @@ export class Team {
     return this.write((tx) => approveProject(tx, 'test'));
   }
 
-  requestChanges(recipient: string) {
-    return this.write((tx) => requestChanges(tx, { recipient, body: 'Again, please.', actor: 'test' }));
+  requestChanges(recipient: string, status: 'submitted' | 'completed' = 'submitted') {
+    return this.write((tx) => requestChanges(tx, { recipient, body: 'Again, please.', actor: 'test', status }));
   }
 
   call(

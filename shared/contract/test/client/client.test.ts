@@ -52,7 +52,7 @@ test('names stand in the path and lists in the query as the server reads them', 
 });
 
 test('a body is JSON, also where it is empty, and a key goes with it', async () => {
-  json({ id: 'msg_1', seq: 1, recipients: ['ada'] }, 201);
+  json({ id: 'msg_1', seq: 1, recipients: ['ada'], busy: [] }, 201);
   const body = { recipient: 'ada', body: 'Hello.' };
   const sent = await api.sendMessage({ project: 'news', body }, { idempotencyKey: 'k-1' });
   expect(sent.recipients).toEqual(['ada']);

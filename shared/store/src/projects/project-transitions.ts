@@ -3,7 +3,7 @@ import { USER_ID } from '@suzumio/contract/model/project-config';
 import { nextProjectStatus, type ProjectAction, type ProjectStatus } from '@suzumio/contract/model/project-status';
 import { isQueued, projectRow, type TurnRow } from '../rows.js';
 import { noteEffect } from '../protection/watch.js';
-import { iso } from '../sqlite/page.js';
+import { inTime, iso } from '../sqlite/page.js';
 import type { Tx } from '../sqlite/tx.js';
 import type { PostedMessage } from '../mail/write-message.js';
 import { cancelTurn } from '../turns/end-turn.js';
@@ -152,11 +152,14 @@ interface DecisionRow {
   recipient: string | null;
 }
 
-/** The last decision on a report; undefined where none was made. */
-function lastDecision(tx: Tx): DecisionRow | undefined {
+/** The last decision on a report from a moment on; undefined where none was made. */
+function lastDecision(tx: Tx, sinceMs: number): DecisionRow | undefined {
+  const time = inTime(tx, { table: 'events', column: 'created_at_ms' }, { since: sinceMs });
   return tx.get<DecisionRow>(
     `SELECT type, actor, created_at_ms, data_json ->> '$.version' AS version, data_json ->> '$.recipient' AS recipient
-     FROM events WHERE type IN ('project.completed', 'project.changes-requested') ORDER BY seq DESC LIMIT 1`,
+     FROM events WHERE type IN ('project.completed', 'project.changes-requested') AND ${time.where.join(' AND ')}
+     ORDER BY seq DESC LIMIT 1`,
+    time.params,
   );
 }
 
@@ -175,10 +178,10 @@ function decisionDetails({ type, actor, created_at_ms: atMs, version }: Decision
 
 /** A report that was decided on is not decided on a second time by who has not seen that. */
 function refuseDecided(tx: Tx, action: 'approve' | 'request-changes', read: NonNullable<ReadStatus>): void {
-  const { status } = projectRow(tx);
-  const last = lastDecision(tx);
-  const isDecided = status === 'completed' || (status === 'running' && last?.type === 'project.changes-requested');
-  if (status === read || last === undefined || !isDecided) return;
+  const { status, status_at_ms: sinceMs } = projectRow(tx);
+  if (status === read || (status !== 'completed' && status !== 'running')) return;
+  const last = lastDecision(tx, sinceMs);
+  if (last === undefined || (status === 'running' && last.type !== 'project.changes-requested')) return;
   const remedy =
     status === 'completed'
       ? action === 'approve'
@@ -197,7 +200,8 @@ function refuseDecided(tx: Tx, action: 'approve' | 'request-changes', read: NonN
 function versionDecided(tx: Tx, { version }: Decided): number {
   const newest = reportVersion(tx);
   if (version === undefined || version === newest) return newest;
-  const last = lastDecision(tx);
+  const read = tx.get<{ at: number }>('SELECT created_at_ms AS at FROM reports WHERE version = :version', { version });
+  const last = read && lastDecision(tx, read.at);
   const decided = last?.version === version ? `: ${decisionText(last)}` : '';
   throw new SuzumioError(
     'report-version-refused',

@@ -17,7 +17,7 @@ test('the versions of the report say who submitted them, and what was decided la
     { version: 1, agent: 'ada', decision: { kind: 'changes-requested', by: 'test' } },
     { version: 2, agent: 'ben', turnNumber: 1, decision: { kind: 'approved', by: 'test' } },
   ]);
-  await of.requestChanges('ben');
+  await of.requestChanges('ben', 'completed');
   expect(read({ limit: 1 })).toMatchObject([{ version: 2, decision: { kind: 'changes-requested' } }]);
   expect(read({ limit: 1, before: 2 })).toMatchObject([{ version: 1 }]);
 });
