@@ -494,8 +494,8 @@ describe('memory', () => {
       const at = mind(calls(1), brings('🌍'.repeat(20_000)));
       await think(limited(8_000), at);
       const [, kept = '', more] =
-        /^((?:🌍){2000,})\n\[cut to make room: (\d+) more characters; [^\[\]]*\]$/u.exec(
-          String(last(at.questions[1]?.messages)?.content),
+        /^((?:🌍){2000,})\n\[cut to make room: (\d+) more characters; [^[\]]*\]$/u.exec(
+          JSON.parse(JSON.stringify(last(at.questions[1]?.messages)?.content ?? '')) as string,
         ) ?? [];
       // However often it was cut.
       expect(kept.length + Number(more)).toBe(40_000);

@@ -125,9 +125,10 @@ export class Conversation {
     if (!longest || result.length <= shortestResultChars) return false;
     const [mark = '', cut = 0] = shortenedMark.exec(result) ?? [];
     const text = result.slice(0, result.length - mark.length);
-    const kept = beginningOf(text, Math.floor(result.length / 2));
-    const more = text.length - kept.length + Number(cut);
-    longest.content = `${kept}\n[cut to make room: ${more} more characters; ${askForLess}]`;
+    const beginning = beginningOf(text, Math.floor(result.length / 2));
+    const more = text.length - beginning.length + Number(cut);
+    longest.content = `${beginning}
+[cut to make room: ${more} more characters; ${askForLess}]`;
     return true;
   }
 

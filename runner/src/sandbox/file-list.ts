@@ -80,7 +80,7 @@ function answer(
   };
 }
 
-/** The lines of entries; of those that look the same as another one, how they are written. */
+/** The lines of entries; of those that are in print as another one, how they are written. */
 function withTwins(found: readonly Found[]): string[] {
   const forms = new Map<string, number>();
   for (const { path } of found) forms.set(path.normalize('NFC'), (forms.get(path.normalize('NFC')) ?? 0) + 1);

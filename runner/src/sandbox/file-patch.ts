@@ -1,10 +1,10 @@
 import type { SandboxInput } from '@suzumio/protocol/sandbox-tools/catalogue';
-import { fitTo } from './patch/alike-hunk.js';
+import { fitTo } from './patch/similar-hunk.js';
 import { type Applied, applyHunks, HunkRefused } from './patch/apply-hunks.js';
 import { differenceText, firstDifference } from './patch/difference.js';
 import { type FilePatch, PatchError } from './patch/file-patch.js';
 import { endingAt, fromByteString, linesOf, toByteString, withEnding, withEndingsOf } from './text/lines.js';
-import { LookAlikes, replaceAlike } from './patch/look-alikes.js';
+import { SimilarTexts, replaceSimilar } from './patch/similar-texts.js';
 import { shownNearest } from './patch/nearest-lines.js';
 import { parseUnifiedDiff } from './patch/parse-unified-diff.js';
 import { Draft } from './paths/draft.js';
@@ -130,8 +130,8 @@ function changed(before: string, { from, to, hunks }: FilePatch): { text: string
     return { text, note: notes.length === 0 ? '' : `; ${notes.join('; ')}` };
   } catch (error) {
     if (!(error instanceof HunkRefused)) throw error;
-    const { hunk, wanted, places, isAlike } = error;
-    if (places.length > 1 && isAlike) throw alikeTwice(path, `hunk ${hunk}`, places);
+    const { hunk, wanted, places, isSimilar } = error;
+    if (places.length > 1 && isSimilar) throw similarTwice(path, `hunk ${hunk}`, places);
     if (places.length > 1) throw ambiguous(path, `Hunk ${hunk}, which names no line,`, places);
     throw mismatch(path, `Hunk ${hunk} of ${hunks.length}`, before, wanted);
   }
@@ -162,7 +162,7 @@ async function replaceIn(draft: Draft, { path, search, replace, replaceAll }: Re
   const times = parts.length - 1;
   if (times > 1 && !replaceAll) throw ambiguous(path, 'The text to be replaced', placesOf(parts, wanted));
   if (times === 0) {
-    const { next, note } = replacedAlike(path, text, toByteString(search), toByteString(replace));
+    const { next, note } = replacedSimilar(path, text, toByteString(search), toByteString(replace));
     await draft.write(path, { ...before, text: next }, { createDirs: false });
     return { path, change: 'changed', says: `Changed ${path} (1 replacement; ${note}).` };
   }
@@ -172,19 +172,19 @@ async function replaceIn(draft: Draft, { path, search, replace, replaceAll }: Re
   return { path, change: 'changed', says: `Changed ${path} (${counted(times, 'replacement')}).` };
 }
 
-/** Replaces what looks like a text, where there is one such place. */
-function replacedAlike(path: string, text: string, search: string, replace: string): { next: string; note: string } {
-  const [place, ...others] = new LookAlikes(text).find(search, false);
-  if (!place) throw mismatch(path, 'The text to be replaced', text, linesOf(search).lines);
+/** Replaces what is similar to a text, where there is one. */
+function replacedSimilar(path: string, text: string, search: string, replace: string): { next: string; note: string } {
+  const [match, ...others] = new SimilarTexts(text).find(search, false);
+  if (!match) throw mismatch(path, 'The text to be replaced', text, linesOf(search).lines);
   const lineAt = (at: number): number => text.slice(0, at).split('\n').length;
   if (others.length > 0) {
-    const places = [place, ...others].map(({ start }) => lineAt(start));
-    throw alikeTwice(path, 'the text to be replaced', places);
+    const lines = [match, ...others].map(({ start }) => lineAt(start));
+    throw similarTwice(path, 'the text to be replaced', lines);
   }
-  const { start, end } = place;
+  const { start, end } = match;
   const found = text.slice(start, end);
   const ending = endingAt(text, start);
-  const [first = '', ...rest] = replaceAlike(found, withEnding(ending, search), withEnding(ending, replace)).split(
+  const [first = '', ...rest] = replaceSimilar(found, withEnding(ending, search), withEnding(ending, replace)).split(
     '\n',
   );
   const isLineStart = start === 0 || text[start - 1] === '\n';
@@ -218,11 +218,11 @@ function mismatch(path: string, what: string, text: string, wanted: readonly str
   return new SandboxRefusal('patch-mismatch', `${what} is not in ${path} as it is; nothing was changed. ${nearest}`);
 }
 
-function alikeTwice(path: string, what: string, places: readonly number[]): SandboxRefusal {
-  const shown = places.slice(0, maxPlaces).join(', ') + (places.length > maxPlaces ? ', …' : '');
+function similarTwice(path: string, what: string, lines: readonly number[]): SandboxRefusal {
+  const shown = lines.slice(0, maxPlaces).join(', ') + (lines.length > maxPlaces ? ', …' : '');
   return new SandboxRefusal(
     'patch-ambiguous',
-    `${path} has ${places.length} places that only look like ${what}, from lines ${shown}; nothing was changed. Give more of what is around it.`,
+    `${path} has ${lines.length} places that only look like ${what}, from lines ${shown}; nothing was changed. Give more of what is around it.`,
   );
 }
 

@@ -18,7 +18,7 @@ interface Search {
   readonly input: Input;
   readonly directory: string;
   readonly options: RipgrepOptions;
-  /** What it is told of one file that is searched by its path. */
+  /** Its arguments for one file that is searched by its path. */
   readonly fileArgs: readonly string[];
 }
 
@@ -57,7 +57,7 @@ export async function searchFiles(
   });
 }
 
-/** What ripgrep has to be told to read a file as file.read does: a text, though a NUL may be in it, in its encoding. */
+/** The arguments with which ripgrep reads a file as file.read does: a text, though a NUL may be in it, in its encoding. */
 async function argsOfFile(place: Place): Promise<string[]> {
   const file = await openedFile(place, constants.O_RDONLY);
   try {
@@ -70,15 +70,15 @@ async function argsOfFile(place: Place): Promise<string[]> {
   }
 }
 
-/** Looks again for matches in lines of one file that were too long to be read whole. */
+/** Searches again for matches in lines of one file that were too long to be read whole. */
 async function partsOfLongLines(
   { input, directory, options, fileArgs }: Search,
-  place: Place,
+  file: Place,
   path: string,
   indexes: readonly number[],
 ): Promise<Map<number, MatchPart>> {
   const args = ['--only-matching', '--column', '--line-number', '--no-heading', '--no-filename', '--color=never'];
-  const places = new Map<number, { line: number; column: number }>();
+  const found = new Map<number, { line: number; column: number }>();
   let [index, last] = [-1, 0];
   await ripgrep(
     directory,
@@ -89,23 +89,23 @@ async function partsOfLongLines(
       if (line > last) {
         index += 1;
         last = line;
-        if (indexes.includes(index)) places.set(index, { line, column });
+        if (indexes.includes(index)) found.set(index, { line, column });
       }
-      return places.size < indexes.length;
+      return found.size < indexes.length;
     },
   );
   const parts = new Map<number, MatchPart>();
-  const file = await openedFile(place, constants.O_RDONLY);
+  const handle = await openedFile(file, constants.O_RDONLY);
   try {
-    const encoding = encodingOf(await sampleOf(file));
-    for (const [at, { line, column }] of places) {
+    const encoding = encodingOf(await sampleOf(handle));
+    for (const [at, { line, column }] of found) {
       const from = Math.max(1, column - bytesBeforeMatch);
       const wanted = { offset: line, limit: 1, maxBytes: maxLineBytes, column: from };
-      const { lines, first } = await readWindow(file, encoding, wanted, options.signal);
+      const { lines, first } = await readWindow(handle, encoding, wanted, options.signal);
       if (first) parts.set(at, { line, text: lines[0]?.slice(`${line}\t`.length) ?? '', part: first });
     }
   } finally {
-    await file.close();
+    await handle.close();
   }
   return parts;
 }

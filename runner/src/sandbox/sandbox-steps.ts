@@ -126,10 +126,11 @@ function bounded(result: Exclude<StepResult, { error: unknown }>): StepResult {
   if (Buffer.byteLength(JSON.stringify(result)) <= maxResultBytes) return result;
   // A character may be six bytes of JSON.
   const { image } = result;
-  const kept = beginningOf(result.output, maxResultBytes / 8);
+  const beginning = beginningOf(result.output, maxResultBytes / 8);
   return {
     ...(image === undefined ? {} : { image }),
-    output: `${kept}\n[cut: ${result.output.length - kept.length} more characters; ${askForLess}]`,
+    output: `${beginning}
+[cut: ${result.output.length - beginning.length} more characters; ${askForLess}]`,
   };
 }
 

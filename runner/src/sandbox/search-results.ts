@@ -12,19 +12,19 @@ type Input = SandboxInput<'file.search'>;
 export const maxLineBytes = 500;
 /** How much of a longer one is shown before its first match. */
 export const bytesBeforeMatch = 200;
-/** How many matches in lines too long to be read at once are looked for anew. */
+/** How many matches in lines too long to be read at once are searched again. */
 const maxLongLines = 20;
 
 const maxErrorChars = 500;
 
-/** A text as ripgrep tells it: its bytes, where it is no UTF-8. */
+/** A text as ripgrep prints it: its bytes, where it is no UTF-8. */
 const text = z.union([
   z.object({ text: z.string() }).transform((value) => Buffer.from(value.text)),
   z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64')),
 ]);
 
-/** What ripgrep tells with `--json`. */
-const told = z.discriminatedUnion('type', [
+/** What ripgrep prints with `--json`. */
+const output = z.discriminatedUnion('type', [
   z.object({ type: z.literal('begin'), data: z.object({ path: text }) }),
   z.object({
     type: z.enum(['match', 'context']),
@@ -74,7 +74,7 @@ export class SearchResults {
   /** @returns whether more is wanted */
   take(line: Buffer, isCut: boolean): boolean {
     if (isCut) return this.#takeLong(line);
-    const message = told.safeParse(JSON.parse(line.toString()));
+    const message = output.safeParse(JSON.parse(line.toString()));
     if (message.data?.type === 'begin') {
       this.#path = message.data.data.path.toString().replace(/^\.\//, '');
       this.#lastNumber = 0;
@@ -147,12 +147,12 @@ export class SearchResults {
     return this.#matches === 0;
   }
 
-  /** Shows matches in very long lines, by what `look` finds of those of one file. */
+  /** Shows matches in very long lines, by what `partsOf` finds of those of one file. */
   async showLong(
-    look: (path: string, indexes: readonly number[]) => Promise<ReadonlyMap<number, MatchPart>>,
+    partsOf: (path: string, indexes: readonly number[]) => Promise<ReadonlyMap<number, MatchPart>>,
   ): Promise<void> {
     for (const [path, matches] of Map.groupBy(this.#long, (match) => match.path)) {
-      const parts = await look(
+      const parts = await partsOf(
         path,
         matches.map(({ index }) => index),
       );

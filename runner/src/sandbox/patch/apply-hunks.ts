@@ -1,8 +1,8 @@
-import { afterAlike } from './alike-hunk.js';
+import { afterSimilar } from './similar-hunk.js';
 import { type Difference, firstDifference } from './difference.js';
 import type { Hunk } from './file-patch.js';
 import { linesOf, textOf, withEndingsOf } from '../text/lines.js';
-import { LookAlikes } from './look-alikes.js';
+import { SimilarTexts } from './similar-texts.js';
 
 /** A hunk that is not in the file, or in more places than one. */
 export class HunkRefused extends Error {
@@ -15,8 +15,8 @@ export class HunkRefused extends Error {
     readonly wanted: readonly string[],
     /** The lines where they are, counted from 1; empty where they are nowhere. */
     readonly places: readonly number[],
-    /** That what is there only looks like them. */
-    readonly isAlike = false,
+    /** That these lines are only similar. */
+    readonly isSimilar = false,
   ) {
     super(`hunk ${hunk} does not apply`);
   }
@@ -27,14 +27,14 @@ export interface Applied {
   readonly text: string;
   /** Hunks that were found at another line than theirs, counted from 1: where, and how many lines away. */
   readonly shifted: readonly { hunk: number; line: number; by: number }[];
-  /** Hunks that were found by what looks like their lines. */
+  /** Hunks of which the file has only similar lines. */
   readonly alike: readonly { hunk: number; difference: Difference }[];
 }
 
 /**
  * Applies hunks to a text, both as byte strings. A hunk's lines must be there exactly; not at the line that it says, they
  * are taken where they are nearest to it. Only where that finds none, line endings are taken for the text's, and then empty lines
- * at a hunk's end for no part of it: models miscount. Last, lines that look like them are taken, where there is one such place.
+ * at a hunk's end for no part of it: models miscount. Last, similar lines are taken, where the text has them once.
  *
  * @throws HunkRefused
  */
@@ -43,7 +43,7 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
   const parts: (readonly string[])[] = [];
   const shifted: { hunk: number; line: number; by: number }[] = [];
   const alike: { hunk: number; difference: Difference }[] = [];
-  let lookAlikes: LookAlikes | undefined;
+  let similarTexts: SimilarTexts | undefined;
   let withBreak = endsWithBreak;
   let done = 0;
   let offset = 0;
@@ -55,10 +55,10 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
       places = placesOf(before, lines, hunk, { from: done, offset });
       if (places.length > 0) break;
     }
-    const isAlike = places.length === 0;
-    if (isAlike) {
-      lookAlikes ??= new LookAlikes(text + (endsWithBreak ? '' : '\n'));
-      places = alikePlaces(lookAlikes, text, hunk, { from: done, last: lines.length });
+    const isSimilar = places.length === 0;
+    if (isSimilar) {
+      similarTexts ??= new SimilarTexts(text + (endsWithBreak ? '' : '\n'));
+      places = similarLines(similarTexts, text, hunk, { from: done, last: lines.length });
       ({ before } = sidesOf(hunk.lines));
     }
     const [at, ...others] = places;
@@ -68,12 +68,12 @@ export function applyHunks(text: string, hunks: readonly Hunk[]): Applied {
         index + 1,
         before,
         [at, ...others].map((place) => place + 1),
-        isAlike,
+        isSimilar,
       );
     }
-    if (isAlike) {
+    if (isSimilar) {
       const found = lines.slice(at, at + before.length);
-      after = afterAlike(hunk.lines, found, lines[at - 1] ?? lines[at + before.length] ?? '');
+      after = afterSimilar(hunk.lines, found, lines[at - 1] ?? lines[at + before.length] ?? '');
       alike.push({ hunk: index + 1, difference: firstDifference(found, before, at + 1) });
     }
     if (hunk.oldStart !== undefined) {
@@ -109,16 +109,16 @@ function* readingsOf(text: string, { lines, emptyEnd }: Pick<Hunk, 'lines' | 'em
   if (emptyEnd > 0) yield* readingsOf(text, { lines: lines.slice(0, -emptyEnd), emptyEnd: 0 });
 }
 
-/** The lines, counted from 0, where a text has what looks like a hunk's. */
-function alikePlaces(
-  lookAlikes: LookAlikes,
+/** The lines, counted from 0, where a text has lines similar to a hunk's. */
+function similarLines(
+  similarTexts: SimilarTexts,
   text: string,
   hunk: Hunk,
   { from, last }: { readonly from: number; readonly last: number },
 ): number[] {
   const { before } = sidesOf(hunk.lines);
   if (before.length === 0) return [];
-  return lookAlikes
+  return similarTexts
     .find(`${before.join('\n')}\n`, true)
     .map(({ start }) => text.slice(0, start).split('\n').length - 1)
     .filter((at) => at >= from && (!hunk.oldWithoutBreak || at + before.length === last));

@@ -1,12 +1,12 @@
 import { fromByteString } from '../text/lines.js';
 
-/** Where a file first differs from what was looked for: characters by number, for they may look the same. */
+/** Where a file first differs from what was sought: characters by number, for many are the same in print. */
 export interface Difference {
   /** Counted from 1. */
   readonly line: number;
   /** Characters, counted from 1. */
   readonly column: number;
-  /** What is there, and what was looked for; undefined at the end of a line. */
+  /** What is there, and what was sought; undefined at the end of a line. */
   readonly own: number | undefined;
   readonly wanted: number | undefined;
 }
@@ -34,7 +34,7 @@ const names: Readonly<Record<number, string>> = {
 /** The first difference of lines, byte strings, of which the first is `start`. */
 export function firstDifference(lines: readonly string[], wanted: readonly string[], start: number): Difference {
   const index = wanted.findIndex((line, at) => line !== lines[at]);
-  const [own, sought] = [lines[index], wanted[index]].map((line) => [...fromByteString(line ?? '')]);
+  const [own, sought] = [lines[index], wanted[index]].map((line) => Array.from(fromByteString(line ?? '')));
   return { ...differenceIn(own ?? [], sought ?? []), line: start + Math.max(0, index) };
 }
 

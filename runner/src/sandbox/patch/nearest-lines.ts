@@ -46,7 +46,7 @@ function likest(lines: readonly string[], wanted: readonly string[]): Nearest | 
 
 const wordsOf = (line: string): string[] => keyOf(line.slice(0, 2000)).match(/[\p{L}\p{N}_]+/gu) ?? [];
 
-/** A line without what makes lines differ that look alike. */
+/** A line without differences that print does not show. */
 function keyOf(line: string): string {
   // Most lines are plain, and there may be many.
   if (/^[\x20-\x7e\t\r]*$/.test(line)) return line.trim();
@@ -78,7 +78,7 @@ export function shownNearest(lines: readonly string[], wanted: readonly string[]
       `  wanted${line === undefined ? ' after the end of the file' : ''}${hint}: ${JSON.stringify(brief(expected))}`,
     );
     if (line === undefined || isEnd) continue;
-    const difference = { line: number, ...differenceIn([...line], [...expected]) };
+    const difference = { line: number, ...differenceIn(Array.from(line), Array.from(expected)) };
     if (!isSeen(difference)) shown.push(`  ${differenceText(difference)}`);
   }
   return `Nearest, from line ${nearest.start}:\n${shown.join('\n')}`;

@@ -111,7 +111,7 @@ async function refuseIfChanged({ asked, directory, name }: Place, facts: Stats |
 }
 
 function sameFile(a: Stats | undefined, b: Stats | undefined): boolean {
-  // Whoever writes a file can set its time of modification, but not that of its change.
+  // A program can set the time of modification of a file, but not its time of change.
   return a?.ino === b?.ino && a?.dev === b?.dev && a?.size === b?.size && a?.ctimeMs === b?.ctimeMs;
 }
 

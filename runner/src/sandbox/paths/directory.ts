@@ -81,7 +81,7 @@ export class Directory {
     }
   }
 
-  /** Other names here that look the same: whose accents are composed or decomposed otherwise. */
+  /** Other names here that are the same in print: whose accents are composed or decomposed otherwise. */
   async namesLike(name: string): Promise<string[]> {
     const form = name.normalize('NFC');
     // A name without accents has one form.

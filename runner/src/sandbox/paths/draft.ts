@@ -88,7 +88,7 @@ export class Draft {
     { text, encoding }: DraftText,
     options: { createDirs: boolean; executable?: boolean | undefined },
   ): Promise<void> {
-    await this.#put(await this.#entryFor(path, options), fromUtf8(Buffer.from(text, 'latin1'), encoding));
+    this.#put(await this.#entryFor(path, options), fromUtf8(Buffer.from(text, 'latin1'), encoding));
   }
 
   /** Drafts all of a file, in the encoding of what is there. @returns whether it is new, and what was kept, in words */
@@ -104,10 +104,12 @@ export class Draft {
     const isPlain = encoding.name === 'utf-8' && !encoding.hasMark;
     const text = encoding.hasMark && !content.startsWith(mark) ? mark + content : content;
     const bytes = fromUtf8(Buffer.from(text, 'utf8'), encoding);
-    await this.#put(entry, bytes);
-    const kept = isPlain ? '' : ` It stays ${encodingText(encoding)}; delete it first to have it in UTF-8 without one.`;
+    this.#put(entry, bytes);
+    const stays = isPlain
+      ? ''
+      : ` It stays ${encodingText(encoding)}; delete it first to have it in UTF-8 without one.`;
     const was = toUtf8(before.subarray(0, before.length & ~1), encoding) ?? before;
-    const note = kept + endingsNote(was.toString('latin1'), content) + twinsText(entry.place);
+    const note = stays + endingsNote(was.toString('latin1'), content) + twinsText(entry.place);
     return { isNew, note, sizeBytes: bytes.length };
   }
 
@@ -118,7 +120,7 @@ export class Draft {
     return entry;
   }
 
-  async #put(entry: Entry, content: Buffer): Promise<void> {
+  #put(entry: Entry, content: Buffer): void {
     if (content.length > this.maxFileBytes) throw tooLarge(entry.place.asked, content.length, this.maxFileBytes);
     entry.next = content;
     entry.isChanged = true;

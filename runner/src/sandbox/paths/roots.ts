@@ -38,7 +38,7 @@ export interface Place {
   readonly facts: Stats | undefined;
   /** The directories that were made on the way, by their paths. */
   readonly made: readonly string[];
-  /** Names beside it that look the same. */
+  /** Names beside it that are the same in print. */
   readonly twins: readonly string[];
 }
 
@@ -172,7 +172,7 @@ class Walk {
         names.pop();
         continue;
       }
-      const { name: step, facts, twins } = await this.#look(top(), asked);
+      const { name: step, facts, twins } = await this.#entry(top(), asked);
       const isEnd = steps.length === 0;
       if (facts?.isSymbolicLink() === true && !(isEnd && this.way.endAsLink === true)) {
         this.#links += 1;
@@ -202,8 +202,8 @@ class Walk {
     return place('.', await top().facts('.'));
   }
 
-  /** Finds a name, or the one beside it that looks the same: composed accents and decomposed ones. */
-  async #look(
+  /** Finds a name, or the one beside it that is the same in print: composed accents and decomposed ones. */
+  async #entry(
     directory: Directory,
     asked: string,
   ): Promise<{ name: string; facts: Stats | undefined; twins: readonly string[] }> {
@@ -243,7 +243,7 @@ class Walk {
 
 /** How a name is written whose accents may be so or so: each character that is not ASCII, by its number. */
 export function accentsOf(name: string): string {
-  return [...name]
+  return Array.from(name)
     .filter((one) => one > '\x7f' || /\p{M}/u.test(one))
     .map(numberOf)
     .join(' ');
@@ -251,7 +251,7 @@ export function accentsOf(name: string): string {
 
 const numberOf = (one: string): string => `U+${one.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0')}`;
 
-/** What is said of a place beside which other names look the same; a sentence with a space before it, or nothing. */
+/** The note on an entry beside which other names are the same in print; a sentence with a space before it, or nothing. */
 export function twinsText({ name, twins }: Pick<Place, 'name' | 'twins'>): string {
   if (twins.length === 0) return '';
   const others = twins.map(accentsOf).join('; ');

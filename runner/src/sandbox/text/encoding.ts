@@ -27,7 +27,7 @@ export function encodingOf(sample: Buffer): TextEncoding {
   }
   if (startsWith(sample, 0xef, 0xbb, 0xbf)) return { name: 'utf-8', hasMark: true };
   for (const name of ['utf-16le', 'utf-16be'] as const) {
-    if (looksLikeUtf16(sample, name) && isUtf16Text(sample, name)) return { name, hasMark: false };
+    if (isLikeUtf16(sample, name) && isUtf16Text(sample, name)) return { name, hasMark: false };
   }
   return utf8;
 }
@@ -58,6 +58,7 @@ const startsWith = (bytes: Buffer, ...start: number[]): boolean => start.every((
 function isUtf16Text(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
   try {
     const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
+    // eslint-disable-next-line no-control-regex -- texts have none of these
     return !/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffe\uffff]/.test(text);
   } catch {
     return false;
@@ -65,7 +66,7 @@ function isUtf16Text(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean 
 }
 
 /** Whether it has NUL bytes where the characters of one alphabet have them in UTF-16. */
-function looksLikeUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
+function isLikeUtf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
   const units = Math.floor(bytes.length / 2);
   if (units < minUnits || bytes.length % 2 === 1) return false;
   const [highAt, lowAt] = encoding === 'utf-16le' ? [1, 0] : [0, 1];

@@ -10,14 +10,14 @@ interface Segment {
   readonly isSame: boolean;
 }
 
-/** What takes the place of a piece of a text. */
+/** What replaces a piece of a text. */
 interface Replacement {
   readonly index: number;
   readonly from: string;
   readonly to: string;
 }
 
-/** A byte string in a form in which those that look alike are equal, with the way back. */
+/** A byte string in a form in which similar ones are equal, with the way back. */
 export class Folded {
   private constructor(
     readonly text: string,
@@ -44,8 +44,8 @@ export class Folded {
     return new Folded(parts.join(''), segments);
   }
 
-  /** Where a place of the source is; undefined within what was replaced. */
-  placeOf(source: number): number | undefined {
+  /** Where an index of the source is; undefined within what was replaced. */
+  indexOf(source: number): number | undefined {
     const segment = this.#last((one) => one.source <= source);
     if (!segment) return 0;
     const by = source - segment.source;
@@ -54,7 +54,7 @@ export class Folded {
   }
 
   /**
-   * Where in the source a place is; undefined within what was replaced.
+   * Where in the source an index is; undefined within what was replaced.
    *
    * @param isEnd before, not after, what was left out there
    */
@@ -78,7 +78,7 @@ export class Folded {
 }
 
 const spaces = /[\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/gu;
-const unseen = /[\u00ad\u034f\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufe00-\ufe0f\ufeff]/gu;
+const unseen = /\p{Default_Ignorable_Code_Point}/gu;
 const quotes = /[\u00b4\u02b9\u02bb\u02bc\u02c8\u2018-\u201b\u2032\u2035]/gu;
 const doubleQuotes = /[\u02ba\u201c-\u201f\u2033\u2036]/gu;
 const dashes = /[\u2010-\u2015\u2043\u2212\ufe58\ufe63]/gu;
@@ -99,13 +99,14 @@ function plain(character: string): string {
 }
 
 /** What may be folded: a NUL, or characters that are not ASCII with the one before them, which may be the letter of an accent. */
+// eslint-disable-next-line no-control-regex -- bytes are characters here
 const unplain = /\0|[\x01-\x7f]?[\x80-\xff]+/g;
 const utf8Character =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
 /** A character with its marks; a syllable of Hangul as its letters. */
 const cluster = /[\u1100-\u115f][\u1160-\u11a7][\u11a8-\u11ff]?|\P{M}\p{M}*|\p{M}+/gsu;
 
-/** Characters that look alike are one; a byte that is no UTF-8 is U+FFFD, as it is shown. */
+/** Similar characters are one; a byte that is no UTF-8 is U+FFFD, as it is shown. */
 export function foldCharacters(bytes: string): Folded {
   return Folded.of(bytes, characterFolds(bytes));
 }

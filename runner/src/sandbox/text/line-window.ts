@@ -80,10 +80,10 @@ class LineWindow {
   #bytes = 0;
   #crlf = 0;
   #lf = 0;
-  /** The line that is being read: its number, what is kept of it, how long it is so far, its last byte. */
+  /** The line that is being read: its number, what is stored of it, how long it is so far, its last byte. */
   #number = 1;
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
+  #parts: Buffer[] = [];
+  #partBytes = 0;
   #length = 0;
   #last = 0;
   #isFull = false;
@@ -149,17 +149,17 @@ class LineWindow {
     this.#length += part.length;
     this.#last = part.at(-1) ?? 0;
     if (this.#isFull || this.#number < this.wanted.offset) return;
-    const room = this.#maxLineBytes + 2 * maxCharBytes - this.#keptBytes;
-    const kept = Buffer.from(part.subarray(from, from + Math.max(0, room)));
-    this.#kept.push(kept);
-    this.#keptBytes += kept.length;
+    const room = this.#maxLineBytes + 2 * maxCharBytes - this.#partBytes;
+    const stored = Buffer.from(part.subarray(from, from + Math.max(0, room)));
+    this.#parts.push(stored);
+    this.#partBytes += stored.length;
   }
 
   #end(withReturn: boolean): void {
     if (!this.#isFull && this.#number >= this.wanted.offset) this.#add(this.#length - (withReturn ? 1 : 0));
     this.#number += 1;
-    this.#kept = [];
-    this.#keptBytes = 0;
+    this.#parts = [];
+    this.#partBytes = 0;
     this.#length = 0;
     this.#last = 0;
   }
@@ -167,9 +167,9 @@ class LineWindow {
   /** @param length of the line, in bytes */
   #add(length: number): void {
     const { column, maxBytes } = this.wanted;
-    const kept = Buffer.concat(this.#kept).subarray(0, Math.max(0, length - this.#skip));
-    const start = startOfCharacter(kept, Math.min((column ?? 1) - 1 - this.#skip, kept.length));
-    const { text, bytes } = this.#shown(kept.subarray(start));
+    const stored = Buffer.concat(this.#parts).subarray(0, Math.max(0, length - this.#skip));
+    const start = startOfCharacter(stored, Math.min((column ?? 1) - 1 - this.#skip, stored.length));
+    const { text, bytes } = this.#shown(stored.subarray(start));
     const part: LinePart = { from: this.#skip + start + 1, to: this.#skip + start + bytes.length, bytes: length };
     const isCut = part.to < length;
     const mark =
@@ -194,9 +194,9 @@ class LineWindow {
     const text = legible(first);
     if (this.wanted.column !== undefined || text.length <= maxLineChars) return { text, bytes: first };
     const isPlain = unreadableAt(first) === -1;
-    const kept = beginningOf(text, maxLineChars);
+    const stored = beginningOf(text, maxLineChars);
     // Where not each byte has its character, bytes are counted as characters.
-    const some = firstBytes(first, isPlain ? bytesOf(kept) : maxLineChars);
+    const some = firstBytes(first, isPlain ? bytesOf(stored) : maxLineChars);
     return { text: legible(some), bytes: some };
   }
 }
@@ -204,7 +204,7 @@ class LineWindow {
 /** How many bytes a text is that {@link legible} has made: a NUL's picture is one byte. */
 const bytesOf = (text: string): number => Buffer.byteLength(text.replaceAll('␀', '\0'));
 
-/** Where the character begins that has the byte at a place. */
+/** Where the character begins that has the byte at an index. */
 export function startOfCharacter(bytes: Buffer, at: number): number {
   for (let start = at; start >= 0 && start > at - maxCharBytes; start -= 1) {
     const byte = bytes[start] ?? 0;

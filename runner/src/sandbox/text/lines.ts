@@ -48,7 +48,7 @@ export function withEndingsOf(other: string, text: string): string {
   return wanted === 'crlf' ? text.replaceAll('\n', '\r\n') : text.replaceAll('\r\n', '\n');
 }
 
-/** How the line ends that has a place of a text. */
+/** How the line ends that has an index of a text. */
 export function endingAt(text: string, at: number): 'lf' | 'crlf' {
   const end = text.indexOf('\n', at);
   // The last line is as the one before it.

@@ -138,7 +138,7 @@ async function readText(
   const from = Math.min(offset, sizeBytes);
   // The character that has the first byte may begin before it.
   const before = Math.min(from, maxCharBytes - 1);
-  // The byte after them tells whether a character ends with them.
+  // The byte after them shows whether a character ends with them.
   const wanted = Math.min(before + maxBytes + 1, before + sizeBytes - from);
   const bytes = await content.readStart(sha256, wanted, from - before);
   const start = startOfCharacter(bytes, before);
@@ -177,7 +177,7 @@ function partNote(what: string, { first, next, total }: { first: number; next: n
 
 const isWithinCharacter = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
-/** Where the character begins that has the byte at a place. */
+/** Where the character begins that has the byte at an index. */
 function startOfCharacter(bytes: Buffer, at: number): number {
   let start = at;
   while (start > 0 && isWithinCharacter(bytes[start])) start -= 1;

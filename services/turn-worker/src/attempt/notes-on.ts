@@ -43,8 +43,8 @@ function notesOnMove(claim: Parameters<typeof notesOn>[1], { hasOneTime }: Pick<
   if (!hasBegun(claim) || snapshot === null || ignored.length === 0) return [];
   const named = ignored.slice(0, mostNamed).map((root) => JSON.stringify(root));
   const more = ignored.length > named.length ? ` and ${String(ignored.length - named.length)} others` : '';
-  const kept = hasOneTime ? 'with their permissions' : 'with their permissions and times of modification';
+  const unchanged = hasOneTime ? 'with their permissions' : 'with their permissions and times of modification';
   return [
-    `Your turns run on another host now. The files of your workspace are as they were, ${kept}, but directories that are not captured stayed behind: ${named.join(', ')}${more}. Where you need them, make them again, as by installing packages.`,
+    `Your turns run on another host now. The files of your workspace are as they were, ${unchanged}, but directories that are not captured stayed behind: ${named.join(', ')}${more}. Where you need them, make them again, as by installing packages.`,
   ];
 }

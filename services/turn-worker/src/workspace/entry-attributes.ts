@@ -32,7 +32,7 @@ export function hasAttributesOf(stat: Stats, entry: SnapshotEntry): boolean {
 export interface DefaultAttributes {
   /** Undefined leaves what there is. */
   timeUs: number | undefined;
-  /** Whether the entry was just made: its permissions are nobody's. */
+  /** Whether the entry was just made: its permissions mean nothing. */
   isNew: boolean;
 }
 

@@ -96,8 +96,8 @@ export function memoryOf({ entries }: KnownDirectory): number {
   return bytes;
 }
 
-function contentOf(entry: KnownEntry): Omit<KnownEntry, 'entries' | 'seen'> {
+function contentOf(entry: KnownEntry): Exclude<KnownEntry, KnownDirectory> | Omit<KnownDirectory, 'entries'> {
   if (entry.kind !== 'directory') return entry;
-  const { entries: _, ...content } = entry;
-  return content;
+  const { kind, sha256, mode, mtimeUs } = entry;
+  return { kind, sha256, mode, mtimeUs };
 }

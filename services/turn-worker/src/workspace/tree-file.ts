@@ -86,16 +86,16 @@ function writeWhole(file: number, text: string): void {
 
 function* entriesOf({ entries }: KnownDirectory): Generator<z.input<typeof line>> {
   for (const [at, entry] of entries) {
-    const kept: z.input<typeof attributes> = [entry.mode ?? null, entry.mtimeUs ?? null];
+    const attached: z.input<typeof attributes> = [entry.mode ?? null, entry.mtimeUs ?? null];
     switch (entry.kind) {
       case 'file':
-        yield ['f', at, kept, entry.sha256, entry.sizeBytes, entry.executable, entry.seen ?? null];
+        yield ['f', at, attached, entry.sha256, entry.sizeBytes, entry.executable, entry.seen ?? null];
         break;
       case 'link':
-        yield ['l', at, kept, entry.target];
+        yield ['l', at, attached, entry.target];
         break;
       case 'directory':
-        yield ['d', at, kept, entry.sha256 ?? null, entry.entries.size];
+        yield ['d', at, attached, entry.sha256 ?? null, entry.entries.size];
         yield* entriesOf(entry);
     }
   }
@@ -106,12 +106,12 @@ function directoryFrom(lines: Iterator<string, void>, id: string | null, size: n
   for (let left = size; left > 0; left -= 1) {
     const one = line.parse(next(lines));
     const [, at, [mode, mtimeUs]] = one;
-    const kept = { ...(mode === null ? {} : { mode }), ...(mtimeUs === null ? {} : { mtimeUs }) };
-    if (one[0] === 'd') entries.set(at, { ...directoryFrom(lines, one[3], one[4]), ...kept });
-    else if (one[0] === 'l') entries.set(at, { kind: 'link', target: one[3], ...kept });
+    const attached = { ...(mode === null ? {} : { mode }), ...(mtimeUs === null ? {} : { mtimeUs }) };
+    if (one[0] === 'd') entries.set(at, { ...directoryFrom(lines, one[3], one[4]), ...attached });
+    else if (one[0] === 'l') entries.set(at, { kind: 'link', target: one[3], ...attached });
     else {
       const [, , , hash, sizeBytes, executable, seen] = one;
-      entries.set(at, { kind: 'file', sha256: hash, sizeBytes, executable, seen: seen ?? undefined, ...kept });
+      entries.set(at, { kind: 'file', sha256: hash, sizeBytes, executable, seen: seen ?? undefined, ...attached });
     }
   }
   return { kind: 'directory', sha256: id ?? undefined, entries };

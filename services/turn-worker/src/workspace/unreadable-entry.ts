@@ -50,7 +50,7 @@ export function permitRoot(path: string): void {
  */
 export function permit(directory: OpenDirectory, name: string, { mode }: Stats, needed: number): () => void {
   if ((mode & needed) === needed || process.geteuid?.() === 0) return () => undefined;
-  const given = (mode & 0o7777) | needed;
+  const permissive = (mode & 0o7777) | needed;
   const change = (to: number): void => {
     try {
       directory.chmod(name, to);
@@ -59,10 +59,10 @@ export function permit(directory: OpenDirectory, name: string, { mode }: Stats, 
       if (errnoOf(error) === undefined) throw error;
     }
   };
-  change(given);
+  change(permissive);
   return () => {
     // A program may have changed them meanwhile.
-    if (((directory.look(name)?.mode ?? 0) & 0o7777) === given) change(mode & 0o7777);
+    if (((directory.look(name)?.mode ?? 0) & 0o7777) === permissive) change(mode & 0o7777);
   };
 }
 

@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { captureScope } from '@suzumio/protocol/ignored-roots';
@@ -74,7 +75,7 @@ async function bring(id: string | null, of: string): Promise<KnownDirectory> {
     own: own(),
     owner: undefined,
     check: () => undefined,
-    fetch: ({ sha256 }, _, to) => Promise.resolve(writeFileSync(to, contents.get(sha256) ?? '', { mode: 0o600 })),
+    fetch: ({ sha256 }, _, to) => writeFile(to, contents.get(sha256) ?? '', { mode: 0o600 }),
   });
 }
 

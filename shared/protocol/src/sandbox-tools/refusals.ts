@@ -5,7 +5,7 @@
  * - `path-outside`: the path, or a link on it, leads out of the sandbox's roots
  * - `path-kept`: files of other agents are not written there: what Git or the sandbox keeps for itself
  * - `path-changed`: something on the path was replaced while it was gone along
- * - `path-ambiguous`: two names look like the one that was asked for, and neither is it
+ * - `path-ambiguous`: two names are in print as the one that was asked for, and neither is it
  * - `file-unknown`, `directory-unknown`: nothing is there
  * - `not-a-file`, `not-a-directory`: something else is there
  * - `file-exists`: a new file's place is taken

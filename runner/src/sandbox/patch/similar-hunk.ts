@@ -1,12 +1,12 @@
-import { replaceAlike } from './look-alikes.js';
+import { replaceSimilar } from './similar-texts.js';
 
 /**
- * What takes the place of the lines of a file that look like a hunk's, as byte strings: lines that stay are as the file has them, and
+ * The replacement of the lines of a file that are similar to a hunk's, as byte strings: lines that stay are as the file has them, and
  * of those that change what the patch does not change is.
  *
  * @param beside a line of the file beside them
  */
-export function afterAlike(hunk: readonly string[], found: readonly string[], beside: string): string[] {
+export function afterSimilar(hunk: readonly string[], found: readonly string[], beside: string): string[] {
   const wanted = hunk.filter((line) => !line.startsWith('+')).map((line) => line.slice(1));
   const fit = fitTo(found, wanted, found[0] ?? beside);
   const after: string[] = [];
@@ -33,7 +33,7 @@ export function afterAlike(hunk: readonly string[], found: readonly string[], be
 function changed(own: readonly string[], removed: readonly string[], added: readonly string[]): string[] {
   if (added.length === 0 || removed.length === 0) return [...added];
   const alike = (a: readonly string[], b: readonly string[], c: readonly string[]): string[] =>
-    replaceAlike(`${a.join('\n')}\n`, `${b.join('\n')}\n`, `${c.join('\n')}\n`)
+    replaceSimilar(`${a.join('\n')}\n`, `${b.join('\n')}\n`, `${c.join('\n')}\n`)
       .split('\n')
       .slice(0, -1);
   if (removed.length !== added.length) return alike(own, removed, added);

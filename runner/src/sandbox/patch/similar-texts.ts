@@ -1,13 +1,13 @@
 import { type Folded, foldCharacters, foldLineEnds, foldSpaces } from '../text/folded.js';
 
-/** Where a text has something that looks like what is looked for. */
-export interface LookAlike {
-  /** The place in the text, a byte string: its beginning, and its end. */
+/** Where a text has something similar to what is sought. */
+export interface SimilarText {
+  /** Its beginning and its end in the text, a byte string. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Two foldings, one after the other. */
+/** Two foldings: of characters, then of white space. */
 class Form {
   readonly text: string;
 
@@ -24,13 +24,13 @@ class Form {
     return new Form(characters, anySpaces ? foldSpaces(characters.text) : foldLineEnds(characters.text));
   }
 
-  placeOf(source: number): number | undefined {
-    const at = this.characters.placeOf(source);
-    return at === undefined ? undefined : this.spaces.placeOf(at);
+  indexOf(source: number): number | undefined {
+    const at = this.characters.indexOf(source);
+    return at === undefined ? undefined : this.spaces.indexOf(at);
   }
 
-  sourceOf(place: number, isEnd: boolean): number | undefined {
-    const at = this.spaces.sourceOf(place, isEnd);
+  sourceOf(index: number, isEnd: boolean): number | undefined {
+    const at = this.spaces.sourceOf(index, isEnd);
     return at === undefined ? undefined : this.characters.sourceOf(at, isEnd);
   }
 
@@ -40,38 +40,38 @@ class Form {
   }
 }
 
-/** Finds what looks like some text: in characters first, and only where that is nowhere, with tabs as spaces. */
-export class LookAlikes {
+/** Finds what is similar to some text: in characters first, and only where that is nowhere, with tabs as spaces. */
+export class SimilarTexts {
   readonly #forms = new Map<boolean, Form>();
 
   /** @param text a byte string */
   constructor(private readonly text: string) {}
 
   /** @param wholeLines whether it begins and ends with lines */
-  find(wanted: string, wholeLines: boolean): LookAlike[] {
+  find(wanted: string, wholeLines: boolean): SimilarText[] {
     for (const anySpaces of [false, true]) {
-      const places = this.#find(wanted, wholeLines, anySpaces);
-      if (places.length > 0) return places;
+      const matches = this.#find(wanted, wholeLines, anySpaces);
+      if (matches.length > 0) return matches;
     }
     return [];
   }
 
-  #find(wanted: string, wholeLines: boolean, anySpaces: boolean): LookAlike[] {
+  #find(wanted: string, wholeLines: boolean, anySpaces: boolean): SimilarText[] {
     const form = this.#forms.get(anySpaces) ?? Form.of(this.text, anySpaces);
     this.#forms.set(anySpaces, form);
     const sought = Form.of(wanted, anySpaces);
     // What is nothing but unseen characters is everywhere.
     if (sought.text.trim() === '') return [];
-    const places: LookAlike[] = [];
+    const matches: SimilarText[] = [];
     for (let at = form.text.indexOf(sought.text); at !== -1; at = form.text.indexOf(sought.text, at + 1)) {
       if (wholeLines && at > 0 && form.text[at - 1] !== '\n') continue;
       const last = at + sought.text.length;
       if (anySpaces && !hasLikeSpaces(form.withSpaces(at, last), sought.characters.text)) continue;
       const start = form.sourceOf(at, wholeLines);
       const end = form.sourceOf(last, true);
-      if (start !== undefined && end !== undefined) places.push({ start, end });
+      if (start !== undefined && end !== undefined) matches.push({ start, end });
     }
-    return places;
+    return matches;
   }
 }
 
@@ -83,21 +83,21 @@ function hasLikeSpaces(a: string, b: string): boolean {
 }
 
 /**
- * What takes the place of a text that looks like `wanted`. What `wanted` and its replacement have in common stays as the text has it.
+ * The replacement of a text that is similar to `wanted`. What `wanted` and its replacement have in common stays as the text has it.
  */
-export function replaceAlike(found: string, wanted: string, replacement: string): string {
+export function replaceSimilar(found: string, wanted: string, replacement: string): string {
   const forms = [false, true].map((anySpaces) => [Form.of(found, anySpaces), Form.of(wanted, anySpaces)] as const);
   const [own, sought] = forms.find(([a, b]) => a.text === b.text) ?? [];
   if (!own || !sought) return replacement;
-  const placeIn = (at: number): number | undefined => {
-    const place = sought.placeOf(at);
-    return place === undefined ? undefined : own.sourceOf(place, true);
+  const indexIn = (at: number): number | undefined => {
+    const index = sought.indexOf(at);
+    return index === undefined ? undefined : own.sourceOf(index, true);
   };
   let head = commonStart(wanted, replacement);
-  while (head > 0 && placeIn(head) === undefined) head -= 1;
+  while (head > 0 && indexIn(head) === undefined) head -= 1;
   let tail = commonEnd(wanted.slice(head), replacement.slice(head));
-  while (tail > 0 && placeIn(wanted.length - tail) === undefined) tail -= 1;
-  const [from = 0, to = found.length] = [head === 0 ? 0 : placeIn(head), placeIn(wanted.length - tail)];
+  while (tail > 0 && indexIn(wanted.length - tail) === undefined) tail -= 1;
+  const [from = 0, to = found.length] = [head === 0 ? 0 : indexIn(head), indexIn(wanted.length - tail)];
   return found.slice(0, from) + replacement.slice(head, replacement.length - tail) + found.slice(Math.max(from, to));
 }
 
