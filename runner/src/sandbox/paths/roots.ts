@@ -208,7 +208,7 @@ class Walk {
     asked: string,
   ): Promise<{ name: string; facts: Stats | undefined; twins: readonly string[] }> {
     const facts = await directory.facts(asked);
-    const alike = await directory.namesLike(asked);
+    const alike = (await directory.namesLike(asked)).toSorted();
     const [name, ...others] = alike;
     if (facts || name === undefined) return { name: asked, facts, twins: facts ? alike : [] };
     if (others.length === 0) return { name, facts: await directory.facts(name), twins: [] };
