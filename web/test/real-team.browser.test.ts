@@ -135,7 +135,7 @@ test('what a team made is sent back once, compared, approved, and downloaded as 
   await page.getByRole('textbox', { name: /What is to be changed/ }).fill('Name the time.');
   await page.keyboard.press('Control+Enter');
   await page.getByText('Show version 2').click();
-  await page.getByText('North at 20:00: 218.').waitFor();
+  await page.getByRole('article').getByText('North at 20:00: 218.').waitFor();
   await page.getByRole('region', { name: 'What changed from version 1 to 2' }).locator('ins').first().waitFor();
   await page.getByRole('button', { name: /^Approve/ }).click();
   await eventually('it is approved', async () => (await status()) === 'completed');

@@ -399,7 +399,7 @@ test('the text of a message and the content of a file go for good, once they wer
   await api.post('/api/projects/seven/messages', { recipient: 'ada', body: 'The key is hunter2, keep it.' });
   const { id } = await publish(api, 'seven', 'ben', { name: 'keys.txt', content: Buffer.from('hunter2 and more') });
   const page = await open('/p/seven/mail/1');
-  await page.getByRole('group', { name: 'Message 1' }).getByText('More').click();
+  await page.getByRole('group', { name: 'Message 1' }).getByText('More', { exact: true }).click();
   await button(page, 'Remove its text…').click();
   await dialog(page).getByText('The key is hunter2, keep it.').waitFor();
   await dialog(page).getByLabel('Why').fill('A key stood in it.');
@@ -411,7 +411,7 @@ test('the text of a message and the content of a file go for good, once they wer
   await page.getByText('Its text was removed.').waitFor();
   expect(await page.getByText('hunter2').count()).toBe(0);
   await go(page, `/p/seven/files/${id}`);
-  await page.locator('#content summary', { hasText: 'More' }).last().click();
+  await page.locator('#content summary', { hasText: 'More' }).nth(1).click();
   await button(page, 'Remove its content…').click();
   await dialog(page).getByText('hunter2 and more').waitFor();
   await button(page, 'Remove for good').click();

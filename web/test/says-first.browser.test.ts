@@ -89,7 +89,7 @@ const acts: Readonly<Record<string, readonly Act[]>> = {
     ['redactMessage', '#More', 'Remove its text…', 'Remove for good'],
     ['replyToMessage', /^Send/],
   ],
-  '/p/team/files/FILE': [['redactArtifact', '#More', 'Remove its content…', 'Remove for good']],
+  '/p/team/files/FILE': [['redactArtifact', '##More', 'Remove its content…', 'Remove for good']],
   '/p/idle/setup?v=1': [['applyConfig', 'Bring version 1 back…', 'Apply as version 3']],
   '/p/files/workspace/ada?turn=1': [['restoreWorkspace', 'Restore these files…', 'Restore']],
   '/p/report/report': [
@@ -132,10 +132,16 @@ const toldOf = (button: Locator) =>
     return ids.map((id) => ownerDocument.getElementById(id)?.textContent ?? '').join(' ');
   });
 
+/** `#Name` is the last menu of that name now, `##Name` the second one, which may come later. */
+function menuNamed(page: Page, name: string): Locator {
+  const menus = page.locator('#content summary', { hasText: name.replace(/^#+/, '') });
+  return name.startsWith('##') ? menus.nth(1) : menus.last();
+}
+
 async function toldBefore(page: Page, buttons: readonly (string | RegExp)[]): Promise<string> {
   const found = (name: string | RegExp) =>
     typeof name === 'string' && name.startsWith('#')
-      ? page.locator('#content summary', { hasText: name.slice(1) }).last()
+      ? menuNamed(page, name)
       : page.locator('dialog[open], #content').last().getByRole('button', { name, exact: true }).last();
   for (const name of buttons.slice(0, -1)) await found(name).click();
   const last = found(buttons.at(-1) ?? '');
@@ -178,7 +184,9 @@ async function offered(page: Page): Promise<string[]> {
   const buttons = page.locator('#content').locator('button, summary, [role=button]').filter({ visible: true });
   const words = (await buttons.allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
   const isAct = (text: string) =>
-    firstButtons.some((name) => (typeof name === 'string' ? text.startsWith(name.replace('#', '')) : name.test(text)));
+    firstButtons.some((name) =>
+      typeof name === 'string' ? text.startsWith(name.replace(/^#+/, '')) : name.test(text),
+    );
   return words.filter(isAct);
 }
 
