@@ -26,7 +26,7 @@ test('without a port of their own two servers listen for handlers, and print whe
   const others = await createCliWorld();
   try {
     const [one, other] = [await world.serve(), await others.serve()].map(
-      ({ out }) => /^turns: +(http:\S+)/m.exec(out)?.[1] ?? '',
+      ({ out }) => /^handler: +(http:\S+)/m.exec(out)?.[1] ?? '',
     );
     expect(new Set([one, other]).size).toBe(2);
     for (const url of [one, other]) expect((await fetch(`${url}/handlers/self`)).status).toBe(401);

@@ -57,7 +57,7 @@ export async function pageOf({ context, suzumio }: Session, { url, cell, open }:
 export async function sayServing(session: Session, stack: Stack, next: string[]): Promise<void> {
   say(session, `Suzumio listens on ${stack.url}   (Ctrl-C stops it)`);
   say(session, `page:    ${await pageOf(session, stack)}`);
-  say(session, `turns:   ${stack.handlersUrl}   (SUZUMIO_TOOLHOST_URL of a handler of your own)`);
+  say(session, `handler: ${stack.handlersUrl}   (SUZUMIO_TOOLHOST_URL of a handler of your own)`);
   say(session, `data:    ${session.root}`);
   say(session, `token:   ${stack.cell.directory.adminTokenFile}`);
   say(session, `log:     ${stack.logFile}`);

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { Sandbox } from '@suzumio/runner/sandbox/sandbox';
 import { withPatch } from '@suzumio/runner/work-tree/make-patch';
 import { gitIn, TestRepository } from '../../../services/turn-worker/test/support/repository.js';
-import { createSandbox, type TestSandbox } from '../support/sandbox.js';
+import { createSandbox, remoteOf, type TestSandbox } from '../support/sandbox.js';
 
 let box: TestSandbox;
 let upstream: TestRepository;
@@ -25,18 +25,7 @@ beforeEach(async () => {
   // As clones are made, and as commands leave them.
   write('.git/info/exclude', '/.suzumio/\n');
   write('.suzumio/output', 'output\n');
-  // As the turn's environment has the remote.
-  Object.assign(box.sandbox.env, {
-    GIT_CONFIG_COUNT: '4',
-    GIT_CONFIG_KEY_0: 'remote.upstream.url',
-    GIT_CONFIG_VALUE_0: upstream.path,
-    GIT_CONFIG_KEY_1: 'remote.upstream.fetch',
-    GIT_CONFIG_VALUE_1: '+refs/heads/main:refs/remotes/upstream/tip',
-    GIT_CONFIG_KEY_2: 'user.name',
-    GIT_CONFIG_VALUE_2: 'dev',
-    GIT_CONFIG_KEY_3: 'user.email',
-    GIT_CONFIG_VALUE_3: 'dev@suzumio.invalid',
-  });
+  Object.assign(box.sandbox.env, remoteOf(upstream.path));
 });
 afterEach(() => box.remove());
 

@@ -109,3 +109,16 @@ export async function createSandbox({
     },
   };
 }
+
+/** What the environment of a turn says of Git: the remote of its repository, and its author. */
+export const remoteOf = (upstream: string) => ({
+  GIT_CONFIG_COUNT: '4',
+  GIT_CONFIG_KEY_0: 'remote.upstream.url',
+  GIT_CONFIG_VALUE_0: upstream,
+  GIT_CONFIG_KEY_1: 'remote.upstream.fetch',
+  GIT_CONFIG_VALUE_1: '+refs/heads/main:refs/remotes/upstream/tip',
+  GIT_CONFIG_KEY_2: 'user.name',
+  GIT_CONFIG_VALUE_2: 'dev',
+  GIT_CONFIG_KEY_3: 'user.email',
+  GIT_CONFIG_VALUE_3: 'dev@suzumio.invalid',
+});

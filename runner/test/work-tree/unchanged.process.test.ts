@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { withPatch } from '@suzumio/runner/work-tree/make-patch';
 import { gitIn } from '../../../services/turn-worker/test/support/repository.js';
-import { createSandbox, type TestSandbox } from '../support/sandbox.js';
+import { createSandbox, remoteOf, type TestSandbox } from '../support/sandbox.js';
 
 type Files = Readonly<Record<string, string | Buffer>>;
 
@@ -17,17 +17,7 @@ beforeEach(async () => {
   upstream = join(box.outside, 'tides');
   mkdirSync(upstream);
   gitIn(upstream, 'init', '--quiet', '--initial-branch=main');
-  Object.assign(box.sandbox.env, {
-    GIT_CONFIG_COUNT: '4',
-    GIT_CONFIG_KEY_0: 'remote.upstream.url',
-    GIT_CONFIG_VALUE_0: upstream,
-    GIT_CONFIG_KEY_1: 'remote.upstream.fetch',
-    GIT_CONFIG_VALUE_1: '+refs/heads/main:refs/remotes/upstream/tip',
-    GIT_CONFIG_KEY_2: 'user.name',
-    GIT_CONFIG_VALUE_2: 'dev',
-    GIT_CONFIG_KEY_3: 'user.email',
-    GIT_CONFIG_VALUE_3: 'dev@suzumio.invalid',
-  });
+  Object.assign(box.sandbox.env, remoteOf(upstream));
 });
 afterEach(() => box.remove());
 

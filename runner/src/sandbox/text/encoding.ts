@@ -58,7 +58,7 @@ const startsWith = (bytes: Buffer, ...start: number[]): boolean => start.every((
 function isUtf16Text(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): boolean {
   try {
     const text = new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(bytes, { stream: true });
-    // eslint-disable-next-line no-control-regex -- texts have none of these
+    // oxlint-disable-next-line no-control-regex -- texts have none of these
     return !/[\0-\x08\x0e-\x1a\x1c-\x1f\ufffe\uffff]/.test(text);
   } catch {
     return false;

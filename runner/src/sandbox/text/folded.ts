@@ -99,7 +99,7 @@ function plain(character: string): string {
 }
 
 /** What may be folded: a NUL, or characters that are not ASCII with the one before them, which may be the letter of an accent. */
-// eslint-disable-next-line no-control-regex -- bytes are characters here
+// oxlint-disable-next-line no-control-regex -- bytes are characters here
 const unplain = /\0|[\x01-\x7f]?[\x80-\xff]+/g;
 const utf8Character =
   /[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xef][\x80-\xbf]{2}|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf4][\x80-\xbf]{3}|[\x80-\xff]/g;
